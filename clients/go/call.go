@@ -1,6 +1,7 @@
 package handlersocket
 
 import (
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -64,6 +65,8 @@ type call struct {
 	amongChanges bool
 	// It was sent before, and is sent once more: a find, or what another server refused.
 	seen bool
+	// It was sent once more because its connection was full, which happens once.
+	leftFull bool
 	// The address of an iteration, which has no conn.
 	address string
 	// The database and the table of a list. No connection opens them.
@@ -103,6 +106,8 @@ func (o operation) String() string {
 type opening struct {
 	definition *definition
 	err        *Error
+	// It was refused because the connection can open no more indexes.
+	full bool
 }
 
 // refusal is the error of a P, for a call behind it.
@@ -141,6 +146,18 @@ func (k *call) again(seen bool) {
 	for _, line := range k.group {
 		line.again(seen)
 	}
+}
+
+// leavesFull says whether a call is sent once more, on a new connection, because its connection could open no more
+// indexes: it was not executed. The error is that of its exchange.
+func (k *call) leavesFull(err error) bool {
+	var e *Error
+	if k.leftFull || err == nil && k.code == 0 || err != nil && !(errors.As(err, &e) && e.Kind == ErrReply) {
+		return false
+	}
+	_, o := k.refusedOpening()
+	k.leftFull = o != nil && o.full
+	return k.leftFull
 }
 
 // answer takes a line, without its LF, or all lines of a group. It is false if that is no reply to this

@@ -130,6 +130,7 @@ func (u *unreliable) count(key string) int {
 
 func chaosClient(t testing.TB, port int, change func(*Config)) *Client {
 	c := Config{
+		Database:   "d",
 		Addresses:  []Address{{Host: "127.0.0.1", Port: port, PortWrite: port}},
 		BackoffMin: time.Millisecond, BackoffMax: 5 * time.Millisecond, ConnectAttempts: 50, RetryReads: 50,
 	}
@@ -283,7 +284,7 @@ func TestClosingInEveryState(t *testing.T) {
 func TestShutdownWaitsForReplies(t *testing.T) {
 	var s signals
 	port := playPort(t, "read", []script{{
-		{Expect: textOfBytes("P\t1\t\tt\tPRIMARY\tid\n1\t=\t1\t5\n")}, {Signal: "asked"}, {QuietMs: 50},
+		{Expect: textOfBytes("P\t1\td\tt\tPRIMARY\tid\n1\t=\t1\t5\n")}, {Signal: "asked"}, {QuietMs: 50},
 		{Send: textOfBytes("0\t1\n0\t1\t5\n")},
 	}}, 0, &s)
 	c := chaosClient(t, port.port(), nil)
@@ -315,7 +316,7 @@ func textOfBytes(text string) *byteText { return &byteText{[]byte(text)} }
 func TestWhatWasSentOnceCountsAsSent(t *testing.T) {
 	var s signals
 	port := playPort(t, "read", []script{{
-		{Expect: textOfBytes("P\t1\t\tt\tPRIMARY\tid\n1\t=\t1\t5\n")}, {Signal: "asked"}, {Await: "gone"}, {Close: true},
+		{Expect: textOfBytes("P\t1\td\tt\tPRIMARY\tid\n1\t=\t1\t5\n")}, {Signal: "asked"}, {Await: "gone"}, {Close: true},
 	}}, 0, &s)
 	go func() {
 		_ = s.await("asked")

@@ -32,17 +32,20 @@ type Client struct {
 	definitions map[string]*definition
 }
 
-// Open makes a Client of a URL, see [ParseURL]. Nothing is connected yet.
+// Open makes a Client of a URL, see [ParseURL]. Without a URL that is HANDLERSOCKET_URL of the environment. Nothing is
+// connected yet. An error is ErrUsage.
 func Open(url string) (*Client, error) {
-	config, err := ParseURL(url)
+	config, err := FromEnvironment(url)
 	if err != nil {
 		return nil, err
 	}
 	return New(config)
 }
 
-// New makes a Client. Nothing is connected yet.
+// New makes a Client. Nothing is connected yet. A User without a password gets HANDLERSOCKET_PASSWORD of the environment,
+// and who has neither a User nor a Secret gets HANDLERSOCKET_SECRET, if they are set. An error is ErrUsage.
 func New(config Config) (*Client, error) {
+	config.addEnvironment()
 	config.setDefaults()
 	config.Addresses = slices.Clone(config.Addresses)
 	if err := config.check(); err != nil {
@@ -110,6 +113,9 @@ func (c *Client) define(spec IndexSpec) (*definition, error) {
 	if spec.Database == "" {
 		spec.Database = c.config.Database
 	}
+	if spec.Database == "" {
+		return nil, errNoDatabase
+	}
 	if spec.Index == "" {
 		spec.Index = "PRIMARY"
 	}
@@ -153,7 +159,12 @@ func (c *Client) run(ctx context.Context, route Route, k *call) error {
 			return err
 		}
 		k.conn = one
-		if err = one.exchange(ctx, k, turn); err == nil {
+		err = one.exchange(ctx, k, turn)
+		if k.leavesFull(err) {
+			k.again(true)
+			continue
+		}
+		if err == nil {
 			if k.code == 0 {
 				return nil
 			}
@@ -192,7 +203,7 @@ func (c *Client) enter(ctx context.Context, k *call) error {
 func (c *Client) tryAgain(one *conn, k *call, err error, t *tries, retries *int) bool {
 	if err == errUnsent {
 		// A connection that never answered counts as a failed attempt.
-		if !one.answered.Load() && one.address == c.wanted(k.route) {
+		if !one.answered.Load() && (one.passedOver.Load() || one.address == c.wanted(k.route)) {
 			t.attempts++
 			t.last = errEnded
 		}
@@ -219,6 +230,18 @@ func (c *Client) moveOn(route Route, address int, refusal *Error, asked *int) bo
 		c.tell(ConnectionInfo{Event: FailedOver, Address: c.config.Addresses[next].String(), Route: route, Err: refusal})
 	}
 	return true
+}
+
+// passOver makes the next address the one that a route asks, because this one has taken a connection and answered
+// nobody on it. It is false if there is no other, or another one is asked already.
+func (c *Client) passOver(route Route, address int) bool {
+	n := len(c.config.Addresses)
+	return n > 1 && c.want(route, address, (address+1)%n)
+}
+
+func (c *Client) tellPassedOver(address int, route Route, cause error) {
+	next := c.config.Addresses[(address+1)%len(c.config.Addresses)]
+	c.tell(ConnectionInfo{Event: FailedOver, Address: next.String(), Route: route, Err: cause})
 }
 
 // pick gives the connection of the call's route with the fewest requests in flight.

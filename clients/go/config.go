@@ -123,7 +123,7 @@ type Config struct {
 	// RetryReads is how often a find whose connection was lost is sent again.
 	RetryReads int
 	// ConnectAttempts is how many attempts to connect a call waits for. Between two there is a random
-	// time, up to BackoffMin at first and never more than BackoffMax.
+	// time, up to BackoffMin at first and never more than BackoffMax, even if that is the lesser.
 	ConnectAttempts        int
 	BackoffMin, BackoffMax time.Duration
 	ReadFrom               ReadFrom
@@ -135,7 +135,8 @@ type Config struct {
 	Dialer func(ctx context.Context, network, address string) (net.Conn, error)
 
 	// OnRequest, if it is set, is called at the end of each request, OnConnection when something
-	// happens to a connection. They are called by many goroutines and must not wait.
+	// happens to a connection. They are called by many goroutines and must not wait. If they or the
+	// Logger panic, that is dropped.
 	OnRequest    func(RequestInfo)
 	OnConnection func(ConnectionInfo)
 	// Logger, if it is set, is told what happens to connections.
@@ -215,7 +216,7 @@ func (c *Config) check() error {
 			return usage("%s is %d", name, n)
 		}
 	}
-	if c.RetryReads < 0 || c.BackoffMin < 0 || c.BackoffMax < c.BackoffMin {
+	if c.RetryReads < 0 || c.BackoffMin < 0 || c.BackoffMax < 0 {
 		return usage("RetryReads, BackoffMin and BackoffMax cannot be %d, %s and %s", c.RetryReads, c.BackoffMin, c.BackoffMax)
 	}
 	if c.ReadYourWrites && c.WriteConnections != 1 {

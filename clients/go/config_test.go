@@ -88,6 +88,94 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
+// However a client is made, it takes from the environment what it was not given.
+func TestEveryWayToMakeAClientHonoursTheEnvironment(t *testing.T) {
+	made := func(c *Client, err error) *Config {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = c.Close()
+		return &c.config
+	}
+	if _, err := Open(""); !errors.Is(err, ErrUsage) {
+		t.Error(err)
+	}
+	t.Setenv("HANDLERSOCKET_URL", "handlersocket://db/of_the_environment")
+	t.Setenv("HANDLERSOCKET_PASSWORD", "p")
+	t.Setenv("HANDLERSOCKET_SECRET", "s")
+	if c := made(Open("")); c.Database != "of_the_environment" || c.Secret != "s" {
+		t.Errorf("%s", c)
+	}
+	for url, want := range map[string][2]string{
+		"handlersocket://db": {"", "s"}, "handlersocket://ann@db": {"p", ""}, "handlersocket://ann:own@db": {"own", ""},
+		"handlersocket://db?secret=own": {"", "own"},
+	} {
+		parsed, err := ParseURL(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fromEnvironment, err := FromEnvironment(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for way, c := range map[string]*Config{
+			"Open": made(Open(url)), "ParseURL": made(New(parsed)), "FromEnvironment": made(New(fromEnvironment)),
+			"Config": made(New(Config{Addresses: parsed.Addresses, User: parsed.User, Password: parsed.Password, Secret: parsed.Secret})),
+		} {
+			if c.Password != want[0] || c.Secret != want[1] {
+				t.Errorf("%s by %s: %q, %q", url, way, c.Password, c.Secret)
+			}
+		}
+	}
+	asks := Config{Addresses: []Address{thisMachine}, User: "ann", PasswordFunc: func(context.Context) (string, error) { return "", nil }}
+	if c := made(New(asks)); c.Password != "" {
+		t.Error("the password of the environment is in the way of the function")
+	}
+}
+
+// The lesser of the two counts.
+func TestABackoffWhoseLeastIsItsMost(t *testing.T) {
+	c, err := Open("handlersocket://127.0.0.1:1?backoff_min=2s&backoff_max=1ms")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for failures := range 70 {
+		if wait := c.backoff(failures); wait < 0 || wait > time.Millisecond {
+			t.Errorf("%s after %d failures", wait, failures)
+		}
+	}
+}
+
+// Without a database the server would look for the table in none.
+func TestACallThatNamesNoDatabase(t *testing.T) {
+	c, err := Open("handlersocket://192.0.2.1:1,2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx := t.Context()
+	x := c.Index(IndexSpec{Table: "t", Columns: []string{"a"}})
+	g := c.Group()
+	x.InGroup(g).Get(1)
+	for name, err := range map[string]error{
+		"get": second(x.Get(ctx, 1)), "insert": second(x.InsertValues(ctx, 1)), "set": second(x.Update(ctx, Eq(1), Set{"b": 1})),
+		"rows": iterated(t, x), "group": g.Run(ctx), "describe": second(c.Describe(ctx, IndexSpec{Table: "t"})),
+		"tables": second(c.Tables(ctx, "")), "indexes": second(c.Indexes(ctx, "", "t")),
+	} {
+		if !errors.Is(err, ErrUsage) || !strings.Contains(err.Error(), "database") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := c.Index(IndexSpec{Database: "d", Table: "t", Columns: []string{"a"}}).err; err != nil {
+		t.Error(err)
+	}
+	if n := c.Stats().BytesOut; n != 0 {
+		t.Errorf("%d bytes were sent", n)
+	}
+}
+
 // A password stays here if others could read it on the way.
 func TestAPasswordIsNotSentInPlainText(t *testing.T) {
 	asked := make(chan struct{}, 1)
@@ -153,7 +241,8 @@ func TestNewChecks(t *testing.T) {
 		"two log-ins":     func(c *Config) { c.User, c.Secret = "u", "s" },
 		"password alone":  func(c *Config) { c.Password = "p" },
 		"TLS on a socket": func(c *Config) { c.Addresses, c.TLS = []Address{{Socket: "/x"}}, &tls.Config{} },
-		"backoff":         func(c *Config) { c.BackoffMin = time.Hour },
+		"backoff":         func(c *Config) { c.BackoffMin = -time.Hour },
+		"most backoff":    func(c *Config) { c.BackoffMax = -time.Hour },
 	} {
 		c := DefaultConfig()
 		change(&c)

@@ -22,7 +22,9 @@ type conn struct {
 	address int
 	name    string
 	onEnd   func(one *conn, cause error, lost bool)
-	events  *counters
+	// Makes another address the one that is asked, and says whether there is one. It is called with the lock held.
+	passOver func() bool
+	events   *counters
 
 	mu sync.Mutex
 	// Bytes that nobody has begun to write, and a buffer that is free.
@@ -54,11 +56,17 @@ type conn struct {
 	interrupted bool
 	sweeping    bool
 	retired     bool
-	err         error
+	// The server has opened an index.
+	someOpen bool
+	err      error
 	// The earliest deadline of the queue, at most.
 	nextDeadline int64
 
-	answered   atomic.Bool
+	answered atomic.Bool
+	// The server can open no more indexes here.
+	full atomic.Bool
+	// Another address is asked because this one has answered nobody.
+	passedOver atomic.Bool
 	dead       chan struct{}
 	wakeWriter chan struct{}
 	wakeReader chan struct{}
@@ -400,14 +408,22 @@ func (c *conn) close(cause error) {
 	c.end(ErrClosed, cause)
 }
 
-// usable says whether the connection takes requests.
-func (c *conn) usable() bool {
+// alive says whether the connection has not ended.
+func (c *conn) alive() bool {
 	select {
 	case <-c.dead:
 		return false
 	default:
 		return true
 	}
+}
+
+// fills says that the server can open no more indexes here. New requests get errUnsent, and it ends when nothing
+// is in flight: replies that have been read with this one are still to be given out. The lock is held.
+func (c *conn) fills() {
+	c.full.Store(true)
+	c.retired = true
+	c.waiters.endAll(func(*call) error { return errUnsent })
 }
 
 // inFlight is the number of requests that have no reply.

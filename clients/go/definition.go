@@ -56,6 +56,8 @@ func (s *IndexSpec) key() string {
 	}, "\t")
 }
 
+var errNoDatabase = usage("no database is named, and Config.Database is empty")
+
 // check refuses names that would break the line of a P.
 func (s *IndexSpec) check() error {
 	for _, name := range []struct{ what, text string }{

@@ -178,7 +178,7 @@ func FuzzDescriptions(f *testing.F) {
 func TestDescriptionsOfAnUnreliableServer(t *testing.T) {
 	_, port := startUnreliable(t, 20)
 	c := chaosClient(t, port, withTexts)
-	described := &Description{Table: "t", Index: "PRIMARY", Columns: []Column{{Name: "id", Type: "varchar(9)", Charset: "utf8mb4"}}}
+	described := &Description{Database: "d", Table: "t", Index: "PRIMARY", Columns: []Column{{Name: "id", Type: "varchar(9)", Charset: "utf8mb4"}}}
 	for i := range described.Columns {
 		column := &described.Columns[i]
 		column.nullable.ok, column.unsigned.ok, column.decimals.ok = true, true, true

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"time"
@@ -40,21 +41,21 @@ func (c *Client) dial(ctx context.Context, address Address, write bool) (net.Con
 	}
 	// Whatever blocks below ends with the context.
 	stop := context.AfterFunc(ctx, func() { _ = socket.SetDeadline(time.Unix(1, 0)) })
-	ready, err := c.prepare(ctx, socket, address)
+	ready, err := c.prepare(ctx, socket, address, endpoint)
 	if !stop() && err == nil {
 		err = context.Cause(ctx)
 	}
 	if err != nil {
 		_ = socket.Close()
 		if ctx.Err() != nil && errors.Is(context.Cause(ctx), context.DeadlineExceeded) {
-			err = errors.New("the server did not answer in time")
+			err = fmt.Errorf("%s did not answer in time", endpoint)
 		}
 		return nil, err
 	}
 	return ready, nil
 }
 
-func (c *Client) prepare(ctx context.Context, socket net.Conn, address Address) (net.Conn, error) {
+func (c *Client) prepare(ctx context.Context, socket net.Conn, address Address, endpoint string) (net.Conn, error) {
 	plain := true
 	if c.config.TLS != nil {
 		config := c.config.TLS
@@ -64,7 +65,11 @@ func (c *Client) prepare(ctx context.Context, socket net.Conn, address Address) 
 		}
 		secured := tls.Client(socket, config)
 		if err := secured.HandshakeContext(ctx); err != nil {
-			e := &Error{Kind: ErrConnect, words: "TLS failed", Err: err}
+			e := &Error{Kind: ErrConnect, words: "TLS with " + endpoint + " failed", Err: err}
+			var record tls.RecordHeaderError
+			if errors.As(err, &record) {
+				e.words += ": that port does not speak TLS"
+			}
 			if isRefusal(err) {
 				return nil, permanentError{e}
 			}
@@ -79,16 +84,16 @@ func (c *Client) prepare(ctx context.Context, socket net.Conn, address Address) 
 	if _, err := socket.Write(request); err != nil {
 		return nil, err
 	}
-	line, err := readLine(socket)
-	if err != nil {
-		return nil, err
-	}
+	line, more, err := readLine(socket)
 	h, ok := parseHeader(line)
-	if !ok {
-		if looksLikeSQL(line) {
-			return nil, permanentError{&Error{Kind: ErrProtocol, Err: errIsSQL}}
-		}
-		return nil, permanentError{&Error{Kind: ErrProtocol, Err: errNoReply}}
+	switch {
+	case errors.Is(err, errNoReply) || err == nil && !ok || looksLikeSQL(line) || looksLikeTLS(line):
+		// Another protocol answers. A second attempt would find it again.
+		return nil, permanentError{&Error{Kind: ErrProtocol, Err: wrongBytes(line, endpoint)}}
+	case err != nil:
+		return nil, err
+	case more:
+		return nil, errUnasked
 	}
 	if h.code != 0 {
 		refused := readError(h.code, h.values(line), false)
@@ -139,30 +144,28 @@ func isLocal(address net.Addr) bool {
 	return false
 }
 
-// readLine reads the one line that a log-in is answered with.
-func readLine(from io.Reader) ([]byte, error) {
+// readLine reads the one line that a log-in is answered with, and says whether there was more. With an error it gives
+// what has come.
+func readLine(from io.Reader) (line []byte, more bool, err error) {
 	const most = 4096
-	line := make([]byte, 0, 128)
+	line = make([]byte, 0, 128)
 	for len(line) < most {
 		n, err := from.Read(line[len(line):cap(line)])
 		line = line[:len(line)+n]
 		if end := bytes.IndexByte(line, lf); end >= 0 {
-			if end+1 < len(line) && !looksLikeSQL(line[:end]) {
-				return nil, errUnasked
-			}
-			return line[:end], nil
+			return line[:end], end+1 < len(line), nil
 		}
 		if err == io.EOF {
-			return nil, errEnded
+			return line, false, errEnded
 		}
 		if err != nil {
-			return nil, err
+			return line, false, err
 		}
 		if len(line) == cap(line) {
 			line = append(line, 0)[:len(line)]
 		}
 	}
-	return nil, errNoReply
+	return line, false, errNoReply
 }
 
 // closeSocket closes at once. TLS would first write its farewell, and could wait for its peer.

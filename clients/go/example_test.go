@@ -20,6 +20,10 @@ import (
 var url string
 
 func TestMain(m *testing.M) {
+	// What is set outside is not for the clients of the tests.
+	for _, name := range []string{"HANDLERSOCKET_URL", "HANDLERSOCKET_PASSWORD", "HANDLERSOCKET_SECRET"} {
+		_ = os.Unsetenv(name)
+	}
 	if url = os.Getenv("HS_E2E_URL"); url == "" {
 		listener, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {

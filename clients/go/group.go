@@ -198,17 +198,26 @@ func (k *call) size() int {
 
 // notOpen is the error of the P because of which the call cannot have been executed, or nil.
 func (k *call) notOpen() error {
-	if k.opening != nil && k.opening.err != nil {
-		return k.opening.refusal()
+	line, o := k.refusedOpening()
+	if o == nil {
+		return nil
 	}
-	for _, line := range k.group {
-		if line.opening != nil && line.opening.err != nil {
-			e := line.opening.refusal()
-			e.Line = line.line
-			return e
+	e := o.refusal()
+	e.Line = line
+	return e
+}
+
+// refusedOpening is the P because of which the call cannot have been executed, and the line of a group that needs it.
+func (k *call) refusedOpening() (line int, o *opening) {
+	if k.opening != nil && k.opening.err != nil {
+		return 0, k.opening
+	}
+	for _, one := range k.group {
+		if one.opening != nil && one.opening.err != nil {
+			return one.line, one.opening
 		}
 	}
-	return nil
+	return 0, nil
 }
 
 // answerGroup takes the lines of a group. It is false if they are no reply to it, or contradict each

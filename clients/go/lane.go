@@ -41,7 +41,7 @@ type tries struct {
 // get gives a connection that can be used now. It waits for one if need be.
 func (l *lane) get(ctx context.Context, k *call, t *tries) (*conn, error) {
 	for {
-		if one := l.now.Load(); one != nil && one.usable() && one.address == l.client.wanted(l.route) {
+		if one := l.now.Load(); one != nil && l.canUse(one) {
 			return one, nil
 		}
 		if t.attempts >= l.client.config.ConnectAttempts {
@@ -72,6 +72,11 @@ func (l *lane) get(ctx context.Context, k *call, t *tries) (*conn, error) {
 	}
 }
 
+// canUse says whether a connection takes new requests.
+func (l *lane) canUse(one *conn) bool {
+	return one.alive() && !one.full.Load() && one.address == l.client.wanted(l.route)
+}
+
 // waitFor waits until something is done, at most until the call's time is over.
 func waitFor(ctx context.Context, k *call, done <-chan struct{}) error {
 	var over <-chan time.Time
@@ -100,8 +105,8 @@ func (l *lane) connect() (*attempt, error) {
 	if l.client.ctx.Err() != nil {
 		return nil, errClientClosed
 	}
-	if one := l.now.Load(); one != nil && one.usable() {
-		if one.address == l.client.wanted(l.route) {
+	if one := l.now.Load(); one != nil && one.alive() {
+		if l.canUse(one) {
 			return &attempt{done: closedChannel, conn: one}, nil
 		}
 		l.former[one] = true
@@ -145,6 +150,8 @@ func (l *lane) try(a *attempt, wait time.Duration) {
 	}
 	// From now on its end is told.
 	a.conn.onEnd = l.ended
+	address := a.conn.address
+	a.conn.passOver = func() bool { return client.passOver(l.route, address) }
 	if client.ctx.Err() != nil {
 		a.conn.close(errClientClosed)
 		a.conn, a.err = nil, errClientClosed
@@ -166,6 +173,9 @@ func (l *lane) ended(one *conn, cause error, lost bool) {
 	}
 	l.mu.Unlock()
 	l.client.tell(ConnectionInfo{Event: Disconnected, Address: one.name, Route: l.route, Lost: lost, Err: cause})
+	if one.passedOver.Load() {
+		l.client.tellPassedOver(one.address, l.route, cause)
+	}
 }
 
 // isBusy says whether a connection of the lane has requests without a reply.

@@ -56,6 +56,9 @@ func (c *Client) Indexes(ctx context.Context, database, table string) ([]ListedI
 
 // listOf asks for what stands below these names.
 func listOf[R any](c *Client, kind callKind, read func(*call) (R, error), of *definition, names ...string) request[R] {
+	if len(names) > 0 && names[0] == "" {
+		return failed[R](nil, errNoDatabase)
+	}
 	for i, name := range names {
 		if err := checkName([...]string{"database", "table"}[i], name); err != nil {
 			return failed[R](nil, err)

@@ -139,7 +139,7 @@ func (c *Client) tell(info ConnectionInfo) {
 	}
 	info.Err = withoutMessage(info.Err)
 	if c.config.OnConnection != nil {
-		c.config.OnConnection(info)
+		harmless(func() { c.config.OnConnection(info) })
 	}
 	if c.config.Logger == nil {
 		return
@@ -155,7 +155,15 @@ func (c *Client) tell(info ConnectionInfo) {
 		level = slog.LevelWarn
 		attributes = append(attributes, slog.Duration("wait", info.Wait))
 	}
-	c.config.Logger.LogAttrs(context.Background(), level, "handlersocket: "+string(info.Event), attributes...)
+	harmless(func() {
+		c.config.Logger.LogAttrs(context.Background(), level, "handlersocket: "+string(info.Event), attributes...)
+	})
+}
+
+// harmless calls what the application has given to be told of something. If it panics, the client goes on.
+func harmless(told func()) {
+	defer func() { _ = recover() }()
+	told()
 }
 
 // ended counts a call, and tells of it if somebody listens.
@@ -177,5 +185,5 @@ func (c *Client) ended(k *call, err error) {
 	if d := cmp.Or(k.definition, k.listed); d != nil {
 		info.Database, info.Table, info.Index = d.database, d.table, d.index
 	}
-	c.config.OnRequest(info)
+	harmless(func() { c.config.OnRequest(info) })
 }

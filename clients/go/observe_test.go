@@ -2,12 +2,14 @@ package handlersocket
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -158,4 +160,46 @@ func TestReadFromReplicas(t *testing.T) {
 		t.Error(err)
 	}
 	_ = writer
+}
+
+// What a hook or a logger does wrong harms nobody.
+func TestHooksThatPanic(t *testing.T) {
+	_, port := startUnreliable(t, 0)
+	var calls atomic.Int64
+	panics := func() {
+		calls.Add(1)
+		panic("mine")
+	}
+	c := chaosClient(t, port, func(c *Config) {
+		c.OnRequest = func(RequestInfo) { panics() }
+		c.OnConnection = func(ConnectionInfo) { panics() }
+		c.Logger = slog.New(panickingHandler{slog.DiscardHandler, panics})
+	})
+	for _, call := range []func() error{
+		func() error { return second(indexT(c).Get(t.Context(), 1)) },
+		func() error { return second(indexT(c).Get(t.Context(), 1)) },
+		func() error { return iterated(t, indexT(c)) },
+		func() error { return second(c.Describe(t.Context(), IndexSpec{Table: "t", Columns: []string{"id"}})) },
+	} {
+		if err := call(); err != nil {
+			t.Error(err)
+		}
+	}
+	// Four requests, and two connections that the hook and the logger were told of.
+	if n := calls.Load(); n < 8 {
+		t.Errorf("%d calls", n)
+	}
+	_ = c.Close()
+}
+
+type panickingHandler struct {
+	slog.Handler
+	panics func()
+}
+
+func (p panickingHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+func (p panickingHandler) Handle(context.Context, slog.Record) error {
+	p.panics()
+	return nil
 }

@@ -21,7 +21,7 @@ func (e *echoConn) Close() error                    { return nil }
 func (e *echoConn) SetReadDeadline(time.Time) error { return nil }
 
 func BenchmarkPath(b *testing.B) {
-	client, err := Open("handlersocket://192.0.2.1:1")
+	client, err := Open("handlersocket://192.0.2.1:1/d")
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package handlersocket
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -14,7 +15,8 @@ var (
 	errTooLong  = errors.New("the reply is longer than Config.MaxReplyBytes")
 	errNoReply  = errors.New("what came is no reply to the request")
 	errIsSQL    = errors.New("what came looks like the greeting of an SQL port")
-	errProtocol = []error{errUnasked, errTooLong, errNoReply, errIsSQL}
+	errIsTLS    = errors.New("what came is an alert of TLS: the port wants it, and Config.TLS is not set")
+	errProtocol = []error{errUnasked, errTooLong, errNoReply, errIsSQL, errIsTLS}
 )
 
 // read reads once, and gives all complete replies to their calls. It says how many slots that were.
@@ -40,6 +42,10 @@ func (c *conn) read() (int, error) {
 	}
 	if err == io.EOF {
 		err = errEnded
+		if looksLikeTLS(c.in[:c.have]) {
+			// Such an alert has no end of a line.
+			err = c.wrong(c.in[:c.have])
+		}
 	}
 	return 0, err
 }
@@ -112,7 +118,7 @@ func (c *conn) checkRest() error {
 		return nil
 	}
 	if looksLikeSQL(c.in[:c.have]) {
-		return errIsSQL
+		return c.wrong(c.in[:c.have])
 	}
 	return errUnasked
 }
@@ -123,6 +129,7 @@ func (c *conn) giveLine(s *slot, line []byte) error {
 	case s.opening != nil:
 		return c.opens(s.opening, line)
 	case s.call == nil:
+		c.answered.Store(true)
 		c.events.dropped.Add(1)
 		first, _, _ := bytes.Cut(line, []byte{lf})
 		if _, ok := parseHeader(first); !ok {
@@ -149,11 +156,22 @@ func (c *conn) opens(o *opening, line []byte) error {
 	if !ok || o.definition == nil && !isGreeting(h, line) {
 		return c.wrong(line)
 	}
-	if h.code == 0 || o.definition == nil {
+	if o.definition == nil {
+		return nil
+	}
+	if h.code == 0 {
+		c.mu.Lock()
+		c.someOpen = true
+		c.mu.Unlock()
 		return nil
 	}
 	o.err = readError(h.code, h.values(line), false)
 	c.mu.Lock()
+	// Without an index on the connection the server has no room for any, and a new connection would not help.
+	if c.someOpen && o.err.isNotOpen() {
+		o.full = true
+		c.fills()
+	}
 	if index := &c.opened[o.definition.number]; index.opening == o {
 		index.opening = nil
 	}
@@ -180,12 +198,23 @@ func (c *conn) blame(kind Kind) Kind {
 	return kind
 }
 
-func (c *conn) wrong(line []byte) error {
-	if looksLikeSQL(line) {
-		return errIsSQL
+func (c *conn) wrong(line []byte) error { return wrongBytes(line, c.name) }
+
+// wrongBytes says what is wrong about bytes that are no reply, and from which address they came.
+func wrongBytes(b []byte, address string) error {
+	err := errNoReply
+	switch {
+	case looksLikeSQL(b):
+		err = errIsSQL
+	case looksLikeTLS(b):
+		err = errIsTLS
 	}
-	return errNoReply
+	return fmt.Errorf("%w (%s)", err, address)
 }
+
+// looksLikeTLS recognises the alert with which a port of TLS answers who speaks without: a record of this kind, and the
+// first byte of its version.
+func looksLikeTLS(b []byte) bool { return len(b) > 4 && b[0] == 21 && b[1] == 3 }
 
 // looksLikeSQL recognises the packet with which a server greets SQL clients: a length of three
 // bytes, the number 0, and the version 10, which is an LF here.
@@ -224,6 +253,10 @@ func (c *conn) end(kind Kind, cause error) {
 	}
 	c.err = cause
 	lost := kind != ErrClosed && (c.head != c.tail || isProtocol(cause))
+	// Before any caller can ask again: the server may be frozen, and take connections all the same.
+	if lost && !c.answered.Load() && c.passOver != nil && c.passOver() {
+		c.passedOver.Store(true)
+	}
 	close(c.dead)
 	closeSocket(c.socket)
 	for ; c.head != c.tail; c.head++ {

@@ -199,6 +199,8 @@ func (c *Client) repeat(one *conn, calls []*call, t *tries, retries, asked *int)
 		// All of them share one attempt.
 		attempt, retry := tried, retried
 		switch {
+		case k.leavesFull(k.err):
+			again = append(again, k)
 		case k.err == nil && k.code != 0:
 			if refusal := k.refusal(); moved && refusal.elsewhere() || c.moveOn(k.route, one.address, refusal, asked) {
 				moved = true

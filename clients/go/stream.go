@@ -36,9 +36,10 @@ func stream[T any](ctx context.Context, x *Index[T], q Query, yield func(T, erro
 		var address int
 		address, err = iterate(ctx, x, k, yield)
 		var e *Error
-		if !errors.As(err, &e) || !c.moveOn(RouteStream, address, e, &asked) {
+		if !errors.As(err, &e) || !k.leavesFull(err) && !c.moveOn(RouteStream, address, e, &asked) {
 			break
 		}
+		k.again(true)
 		err = nil
 	}
 	switch e := (*Error)(nil); {
@@ -71,8 +72,13 @@ func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, err
 		return 0, err
 	}
 	k.address = one.name
-	ending, lost := errUnread, false
-	defer func() { c.streams.release(one, ending, lost) }()
+	ending, lost, passedOver := errUnread, false, false
+	defer func() {
+		c.streams.release(one, ending, lost)
+		if passedOver {
+			c.tellPassedOver(one.address, RouteStream, ending)
+		}
+	}()
 	stop := context.AfterFunc(ctx, func() { _ = one.socket.SetDeadline(time.Unix(1, 0)) })
 	defer func() {
 		if !stop() && ending == nil {
@@ -92,8 +98,12 @@ func iterate[T any](ctx context.Context, x *Index[T], k *call, yield func(T, err
 		}
 	}
 	ending, lost = endingOf(err)
+	passedOver = lost && !one.answered && c.passOver(RouteStream, one.address)
 	if ending == nil {
 		c.events.replies.Add(1)
+	}
+	if o := k.opening; o != nil && o.full {
+		ending = errRetired
 	}
 	return one.address, err
 }
@@ -163,6 +173,7 @@ func (s *rowStream[T]) begin() error {
 		}
 		if refused != nil {
 			delete(s.one.opened, d.number)
+			s.call.opening = &opening{err: refused, full: refused.isNotOpen() && len(s.one.opened) > 0}
 		}
 	}
 	return s.header(refused)
@@ -204,10 +215,8 @@ func (s *rowStream[T]) line() (header, []byte, error) {
 	}
 	h, ok := parseHeader(line)
 	switch {
-	case !ok && looksLikeSQL(line):
-		return h, nil, s.wrong(errIsSQL)
 	case !ok:
-		return h, nil, s.wrong(errNoReply)
+		return h, nil, s.wrong(wrongBytes(line, s.one.name))
 	}
 	return h, line, nil
 }
@@ -218,6 +227,8 @@ func (s *rowStream[T]) header(refused *Error) error {
 	if err != nil {
 		return err
 	}
+	_, isReply := number(code)
+	s.one.answered = s.one.answered || isReply
 	if string(code) != "0" {
 		number, ok := number(code)
 		if !ok || s.ended {
@@ -291,6 +302,9 @@ func (s *rowStream[T]) token(delimiter byte) ([]byte, error) {
 		if s.one.in.Buffered() == 0 {
 			s.await()
 			if _, err := s.one.in.Peek(1); err != nil {
+				if err == io.EOF && looksLikeTLS(s.value) {
+					return nil, s.wrong(wrongBytes(s.value, s.one.name))
+				}
 				return nil, s.lost(err)
 			}
 			s.client.events.read(s.one.in.Buffered())

@@ -30,8 +30,10 @@ type streamConn struct {
 	opened map[int]uint64
 	// The texts of errors have not been asked for yet.
 	ungreeted bool
-	address   int
-	name      string
+	// The server has answered a find.
+	answered bool
+	address  int
+	name     string
 	// Its end was told.
 	told bool
 	// While it is kept: closed when its end is no longer watched, and whether it ended.

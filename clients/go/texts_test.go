@@ -322,7 +322,7 @@ func TestALogInThatIsRefused(t *testing.T) {
 		}
 	}()
 	c := &Client{config: Config{Secret: "s", Texts: true}}
-	_, err := c.prepare(t.Context(), near, Address{})
+	_, err := c.prepare(t.Context(), near, Address{}, "played")
 	var e *Error
 	if !errors.As(err, &e) || e.Kind != ErrLogIn || e.Text != TextUnauth || e.Message != "" {
 		t.Error(err)

@@ -1,8 +1,6 @@
 package handlersocket
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"math"
 	"net"
 	"net/url"
@@ -20,7 +18,8 @@ import (
 //
 // Hosts are separated by commas; a piece of digits alone is the port for writing of the host before
 // it. Without a host and a socket it is this machine. A URL that cannot be read is ErrUsage, and its text is
-// not shown. README.md lists what may stand behind the question mark.
+// not shown. So is a file of tls_ca, tls_cert or tls_key that cannot be read, or has no certificate or key. README.md
+// lists what may stand behind the question mark. The environment is not looked at: that is done by [New].
 func ParseURL(text string) (Config, error) {
 	c, err := parseURL(text)
 	if err != nil {
@@ -43,14 +42,19 @@ func FromEnvironment(text string) (Config, error) {
 	if err != nil {
 		return Config{}, err
 	}
-	if c.User != "" && c.Password == "" {
+	c.addEnvironment()
+	c.setDefaults()
+	return c, c.check()
+}
+
+// addEnvironment takes the password or the secret from the environment, if the Config has none.
+func (c *Config) addEnvironment() {
+	if c.User != "" && c.Password == "" && c.PasswordFunc == nil {
 		c.Password = os.Getenv("HANDLERSOCKET_PASSWORD")
 	}
 	if c.User == "" && c.Secret == "" {
 		c.Secret = os.Getenv("HANDLERSOCKET_SECRET")
 	}
-	c.setDefaults()
-	return c, c.check()
 }
 
 const scheme = "handlersocket://"
@@ -149,8 +153,6 @@ func parsePort(text string) (int, error) {
 
 // What may stand behind the question mark.
 type urlOption func(c *Config, t *tlsOptions, value string) bool
-
-type tlsOptions struct{ mode, ca, name, cert, key string }
 
 func durationOption(field func(*Config) *time.Duration) urlOption {
 	return func(c *Config, _ *tlsOptions, value string) bool {
@@ -275,45 +277,4 @@ func (c *Config) parseQuery(query string) error {
 		c.Addresses = []Address{thisMachine}
 	}
 	return c.setTLS(&t)
-}
-
-func (c *Config) setTLS(t *tlsOptions) error {
-	switch t.mode {
-	case "verify":
-		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.name}
-	case "unverified":
-		c.TLS = &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: true, ServerName: t.name}
-	case "", "off":
-		for _, option := range []struct{ name, value string }{
-			{"tls_ca", t.ca}, {"tls_name", t.name}, {"tls_cert", t.cert}, {"tls_key", t.key},
-		} {
-			if option.value != "" {
-				return usage("the URL has %s, but not tls=verify or tls=unverified", option.name)
-			}
-		}
-		return nil
-	default:
-		return usage("tls is off, verify or unverified")
-	}
-	if t.ca != "" {
-		pem, err := os.ReadFile(t.ca)
-		if err != nil {
-			return usage("tls_ca: %w", err)
-		}
-		c.TLS.RootCAs = x509.NewCertPool()
-		if !c.TLS.RootCAs.AppendCertsFromPEM(pem) {
-			return usage("tls_ca: %s has no certificate", t.ca)
-		}
-	}
-	if (t.cert == "") != (t.key == "") {
-		return usage("tls_cert and tls_key belong together")
-	}
-	if t.cert != "" {
-		pair, err := tls.LoadX509KeyPair(t.cert, t.key)
-		if err != nil {
-			return usage("tls_cert: %w", err)
-		}
-		c.TLS.Certificates = []tls.Certificate{pair}
-	}
-	return nil
 }

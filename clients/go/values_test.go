@@ -171,13 +171,13 @@ func TestStructs(t *testing.T) {
 
 // What cannot be meant is refused before anything is sent.
 func TestUsage(t *testing.T) {
-	c, err := Open("handlersocket://192.0.2.1:1")
+	c, err := Open("handlersocket://192.0.2.1:1/d")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer c.Close()
 	x := c.Index(IndexSpec{Table: "t", Columns: []string{"a"}, Filters: []string{"f"}})
-	other, _ := Open("handlersocket://192.0.2.1:1")
+	other, _ := Open("handlersocket://192.0.2.1:1/d")
 	defer other.Close()
 	pipeline := other.Pipeline()
 	mixed := x.In(pipeline).Get(1)
