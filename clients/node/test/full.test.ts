@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Client } from '../src/index.js';
-import type { ConnectionEvent } from '../src/index.js';
+import type { ConnectionEvent, ReplyError } from '../src/index.js';
 import { PlayedPort, Signals } from './played-server.js';
 import type { Script } from './played-server.js';
 
@@ -98,20 +98,24 @@ suite('a connection that is full', () => {
   });
 
   test('a request that is refused once more has that error', async () => {
-    const twice: Script = [
-      ...OPENS_T,
-      { expect: 'P\t2\tdb\tu\tPRIMARY\ta\n2\t+\t1\t5\n' },
-      { send: FULL + FULL },
-      { expect_end: true },
-    ];
-    const never: Script = [
-      { expect: 'P\t1\tdb\tu\tPRIMARY\ta\n1\t+\t1\t5\n' },
-      { send: FULL + FULL },
-    ];
-    await played([twice, never], async (_, { t, u }) => {
-      await t.insert(['1']);
-      await assert.rejects(u.insert(['5']), { kind: 'reply', text: 'stmtnum', sent: true, maybeExecuted: false });
-    });
+    // The new connection can open the first of two, and not the second.
+    const first = (id: number) => `P\t${id}\tdb\tv\tPRIMARY\ta\n${id}\t+\t1\t4\n`;
+    const second = (id: number) => `P\t${id}\tdb\tu\tPRIMARY\ta\n${id}\t+\t1\t5\n`;
+    await played(
+      [
+        [...OPENS_T, { expect: first(2) + second(3) }, { send: FULL.repeat(4) }, { expect_end: true }],
+        [{ expect: first(1) + second(2) }, { send: `0\t1\n0\t1\t4\n${FULL}${FULL}` }, { expect_end: true }],
+      ],
+      async (client, { t, u }) => {
+        const v = client.index({ ...U, table: 'v' });
+        await t.insert(['1']);
+        const [one, two] = await client.pipeline((on) => [on(v).insert(['4']), on(u).insert(['5'])]);
+        assert.deepEqual(one, { status: 'fulfilled', value: 4n });
+        assert.ok(two.status === 'rejected');
+        const { kind, text, sent, maybeExecuted } = two.reason as ReplyError;
+        assert.deepEqual({ kind, text, sent, maybeExecuted }, { kind: 'reply', text: 'stmtnum', sent: true, maybeExecuted: false });
+      },
+    );
   });
 
   test('one that is lost before it has answered all: what it refused is sent again', async () => {
