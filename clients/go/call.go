@@ -1,6 +1,7 @@
 package handlersocket
 
 import (
+	"cmp"
 	"errors"
 	"math"
 	"sync"
@@ -113,6 +114,7 @@ type opening struct {
 // refusal is the error of a P, for a call behind it.
 func (o *opening) refusal() *Error {
 	e := *o.err
+	e.where = o.definition.where(e.Text)
 	return &e
 }
 
@@ -151,8 +153,12 @@ func (k *call) again(seen bool) {
 // leavesFull says whether a call is sent once more, on a new connection, because its connection could open no more
 // indexes: it was not executed. The error is that of its exchange.
 func (k *call) leavesFull(err error) bool {
+	if k.leftFull || err == nil && k.code == 0 {
+		return false
+	}
+	// Of a call that has given up, what became of its P may still be written.
 	var e *Error
-	if k.leftFull || err == nil && k.code == 0 || err != nil && !(errors.As(err, &e) && e.Kind == ErrReply) {
+	if err != nil && !(errors.As(err, &e) && e.Kind == ErrReply) {
 		return false
 	}
 	_, o := k.refusedOpening()
@@ -212,6 +218,10 @@ func (k *call) refusal() *Error {
 
 func (k *call) ownRefusal() *Error {
 	e := readError(uint64(k.code), k.values(), k.modifies())
+	// A group that has failed as a whole is about no table of its own.
+	if d := cmp.Or(k.definition, k.listed); d != nil && k.group == nil {
+		e.where = d.where(e.Text)
+	}
 	// Behind a P that failed the index is not open: why is what counts.
 	if e.isNotOpen() && k.opening != nil && k.opening.err != nil {
 		return k.opening.refusal()

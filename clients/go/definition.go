@@ -36,6 +36,26 @@ type definition struct {
 	types []valueKind
 }
 
+// where names what a request with this error was about, for people: names alone, and never values. The columns are
+// named if one of them is not there.
+func (d *definition) where(text string) string {
+	if d.table == "" {
+		return ""
+	}
+	where := d.database + "." + d.table
+	if d.index != "" {
+		where += ", index " + d.index
+	}
+	if text != TextNoColumn || d.hasAllColumns() {
+		return where
+	}
+	where += ", columns " + strings.Join(d.columns, ", ")
+	if len(d.filters) > 0 {
+		where += ", filter columns " + strings.Join(d.filters, ", ")
+	}
+	return where
+}
+
 // hasAllColumns says whether it stands for what the server has.
 func (d *definition) hasAllColumns() bool { return len(d.columns) == 1 && d.columns[0] == allColumns }
 

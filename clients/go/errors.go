@@ -85,6 +85,8 @@ type Error struct {
 	Err error
 
 	words string
+	// The names of the table and the index that an answer was about.
+	where string
 	// What the server tells with texts.
 	number   int
 	sqlState string
@@ -104,6 +106,9 @@ func (e *Error) Error() string {
 		fmt.Fprintf(&b, "the server answered %d %s", e.Code, e.Text)
 		if entry, known := errorTable[e.Text]; known {
 			b.WriteString(": " + entry.words)
+		}
+		if e.where != "" {
+			b.WriteString(": " + e.where)
 		}
 	} else if e.words != "" {
 		b.WriteString(e.words)

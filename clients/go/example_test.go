@@ -322,5 +322,5 @@ func ExampleSafeToRetry() {
 	case handlersocket.SafeToRetry(err):
 		fmt.Println("nothing was done")
 	}
-	// Output: there is one: handlersocket: the server answered 1 121: a row with the same unique key exists
+	// Output: there is one: handlersocket: the server answered 1 121: a row with the same unique key exists: test.user, index PRIMARY
 }

@@ -77,8 +77,11 @@ func TestASilentServerIsPassedOver(t *testing.T) {
 	}
 }
 
-func iterated(t *testing.T, x *Index[Row]) error {
-	for _, err := range x.Rows(t.Context(), Eq(1)) {
+func iterated(t *testing.T, x *Index[Row], key ...any) error {
+	if key == nil {
+		key = []any{1}
+	}
+	for _, err := range x.Rows(t.Context(), Eq(key...)) {
 		if err != nil {
 			return err
 		}

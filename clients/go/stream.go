@@ -173,7 +173,7 @@ func (s *rowStream[T]) begin() error {
 		}
 		if refused != nil {
 			delete(s.one.opened, d.number)
-			s.call.opening = &opening{err: refused, full: refused.isNotOpen() && len(s.one.opened) > 0}
+			s.call.opening = &opening{definition: d, err: refused, full: refused.isNotOpen() && len(s.one.opened) > 0}
 		}
 	}
 	return s.header(refused)
@@ -241,8 +241,9 @@ func (s *rowStream[T]) header(refused *Error) error {
 		_, values, more := cut(rest, tab)
 		e := readError(number, valuesOf(values, more), false)
 		if refused != nil && e.isNotOpen() {
-			return refused
+			e = refused
 		}
+		e.where = s.call.definition.where(e.Text)
 		return e
 	}
 	if s.ended {

@@ -324,7 +324,7 @@ export class Connection {
     const opening = slot.openingError;
     if (opening?.isFull === true && !slot.settled && this.owner.again(slot)) return;
     const modifies = slot.modifies && opening === undefined;
-    const error = new ReplyError('reply', code, text, modifies, line, told);
+    const error = new ReplyError('reply', code, text, modifies, line, told, slot.placeOf(text, line));
     if (error.retry === 'elsewhere' && !slot.settled && this.owner.elsewhere(slot, this)) return;
     slot.fail(error, size);
   }

@@ -64,10 +64,10 @@ export class ReplyError extends HandlerSocketError {
   // Private, so that nothing which shows the fields of an error shows it.
   readonly #serverMessage: string | null;
 
-  constructor(kind: 'reply' | 'log_in', code: number, text: string, modifies: boolean, line = 0, told?: Told) {
+  constructor(kind: 'reply' | 'log_in', code: number, text: string, modifies: boolean, line = 0, told?: Told, place = '') {
     const known = SERVER_ERRORS.get(text);
     const where = line === 0 ? '' : `request ${line} of the group: `;
-    super(kind, `${where}${known?.words ?? 'the server answered an error'} (${code} ${text})`, {
+    super(kind, `${where}${known?.words ?? 'the server answered an error'} (${code} ${text})${place === '' ? '' : `: ${place}`}`, {
       sent: kind === 'reply',
       maybeExecuted: kind === 'reply' && modifies && known?.maybeExecuted === true,
     });

@@ -82,6 +82,10 @@ export interface About {
 }
 
 const NOWHERE: About = { database: '', table: '', index: '' };
+/** Of a group that has failed as a whole. */
+const NO_KIND = { definition: undefined, about: NOWHERE };
+/** What a server answers to P when a column is not there. */
+const NO_COLUMN = 'fld';
 
 /** What requests of one index have in common. There is one such object for all of them, because slots are made often. */
 export class Kind {
@@ -184,6 +188,16 @@ export class Slot {
   get fate(): Fate {
     const sent = this.place === Place.Sent;
     return { sent: sent || this.wasSent, maybeExecuted: sent && this.modifies && this.openingError === undefined };
+  }
+
+  /** What an error is about, for people: names alone, and never values. The columns are named if one of them is not there. */
+  placeOf(text: string, line: number): string {
+    const { definition, about } = this.group === undefined ? this.kind : (this.group[line - 1]?.kind ?? NO_KIND);
+    if (about.table === '') return '';
+    const place = `${about.database}.${about.table}${about.index === '' ? '' : `, index ${about.index}`}`;
+    if (text !== NO_COLUMN || definition?.columns === undefined) return place;
+    const filters = definition.filterColumns.length === 0 ? '' : `, filter columns ${definition.filterColumns.join(', ')}`;
+    return `${place}, columns ${definition.columns.join(', ')}${filters}`;
   }
 
   /** It is to be sent on another connection. */
