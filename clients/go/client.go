@@ -32,10 +32,10 @@ type Client struct {
 	definitions map[string]*definition
 }
 
-// Open makes a Client of a URL, see [ParseURL]. Without a URL that is HANDLERSOCKET_URL of the environment. Nothing is
-// connected yet. An error is ErrUsage.
+// Open makes a Client of a URL, see [ParseURL] and [New]. Nothing is connected yet. An error is ErrUsage: also an empty URL is
+// none. Who wants that of the environment says so by [FromEnvironment].
 func Open(url string) (*Client, error) {
-	config, err := FromEnvironment(url)
+	config, err := ParseURL(url)
 	if err != nil {
 		return nil, err
 	}

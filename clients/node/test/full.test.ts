@@ -64,9 +64,7 @@ suite('a connection that is full', () => {
         [
           ...OPENS_T,
           { expect: 'P\t2\tdb\tu\tPRIMARY\ta\n2\t+\t1\t5\n1\t+\t1\t6\n2\t+\t1\t7\n' },
-          { send: `${FULL}${FULL}0\t1\t6\n` },
-          { expect: '' },
-          { send: FULL },
+          { send: `${FULL}${FULL}0\t1\t6\n${FULL}` },
           { expect_end: true },
         ],
         [{ expect: 'P\t1\tdb\tu\tPRIMARY\ta\n1\t+\t1\t5\n1\t+\t1\t7\n' }, { send: '0\t1\n0\t1\t5\n0\t1\t7\n' }],
