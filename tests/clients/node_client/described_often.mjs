@@ -1,4 +1,4 @@
-// Uses more indexes than a connection may open, which are three here. argv: the port for reading, the port for writing, and the
+// Uses more indexes than a connection may open, which are three here. What is one more goes on a new one. argv: the port for reading, the port for writing, and the
 // database.
 import { Client } from 'handlersocket2';
 
@@ -13,7 +13,7 @@ const visitors = await client.describedIndex({ table: 'visitor' });
 print(await visitors.findOne(1));
 const oneMore = { table: 'visitor', columns: ['name'] };
 print([await textOf(client.describe(oneMore)), await textOf(client.index(oneMore).findOne(1))]);
-// What is open goes on.
+// The new one has room for three again.
 const again = await Promise.all([client.describe({ table: 'visitor' }), client.describe({ table: 'visitor' })]);
 print(again.map(({ columns }) => columns.length));
 print(await ids.findOne(1));
