@@ -37,9 +37,7 @@ type applicationStep struct {
 	Tables               *string
 	Indexes              []string
 	Take                 int
-	// Index stands for that of the find or the insert.
-	Index            string
-	SignalAfterFirst string `json:"signal_after_first"`
+	SignalAfterFirst     string `json:"signal_after_first"`
 }
 
 type wantedResult struct {
@@ -280,11 +278,6 @@ func (p *player) index(name string) *Index[Row] {
 
 func (p *player) begin(ctx context.Context, began time.Time, s *applicationStep) outcome {
 	var o outcome
-	if s.Index != "" && s.Find != nil {
-		s.Find.Index = s.Index
-	} else if s.Index != "" {
-		s.Insert.Index = s.Index
-	}
 	switch {
 	case s.Group != nil:
 		o = p.group(ctx, s)

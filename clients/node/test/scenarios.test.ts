@@ -23,8 +23,6 @@ interface Find {
 }
 
 interface Request {
-  /** Beside a find or an insert it says the same as within it. */
-  index?: 'u';
   find?: Find;
   insert?: { index?: 'u'; values: Text[] };
   insert_rows?: { index?: 'u'; rows: Text[][]; else?: Duplicate };
@@ -131,13 +129,13 @@ class Application {
       return this.client.describe({ database: 'db', table: 't', ...(request.describe === 'all' ? {} : { columns: ['a', 'b'] }) }, common);
     }
     if (request.insert !== undefined)
-      return on(this.indexes[request.insert.index ?? request.index ?? 't']).insert(request.insert.values.map(valueOf), common);
+      return on(this.indexes[request.insert.index ?? 't']).insert(request.insert.values.map(valueOf), common);
     if (request.insert_rows !== undefined) {
       const { index = 't', rows, else: duplicate } = request.insert_rows;
       const given = rows.map((row) => row.map(valueOf));
       return on(this.indexes[index]).insertMany(given, { ...common, duplicate });
     }
-    const { index = request.index ?? 't', key, op: said, limit, offset, in: within_, modify, answer } = request.find!;
+    const { index = 't', key, op: said, limit, offset, in: within_, modify, answer } = request.find!;
     const rows = on(this.indexes[index]);
     const isRange = said === 'up' || said === 'down';
     const values_ = key.map(valueOf) as Buffer[];
