@@ -66,8 +66,9 @@ type call struct {
 	amongChanges bool
 	// It was sent before, and is sent once more: a find, or what another server refused.
 	seen bool
-	// It was sent once more because its connection was full, which happens once.
+	// It was sent once more because its connection was full, which happens once; and where that was.
 	leftFull bool
+	lane     *lane
 	// The address of an iteration, which has no conn.
 	address string
 	// The database and the table of a list. No connection opens them.

@@ -244,8 +244,12 @@ func (c *Client) tellPassedOver(address int, route Route, cause error) {
 	c.tell(ConnectionInfo{Event: FailedOver, Address: next.String(), Route: route, Err: cause})
 }
 
-// pick gives the connection of the call's route with the fewest requests in flight.
+// pick gives the connection of the call's route with the fewest requests in flight. A call that a full connection has
+// refused goes to what takes its place: the others may be full, too.
 func (c *Client) pick(ctx context.Context, k *call, t *tries) (*conn, error) {
+	if k.leftFull {
+		return k.lane.get(ctx, k, t)
+	}
 	lanes := c.lanes[k.route]
 	best := lanes[0]
 	if len(lanes) > 1 {
@@ -260,6 +264,7 @@ func (c *Client) pick(ctx context.Context, k *call, t *tries) (*conn, error) {
 			}
 		}
 	}
+	k.lane = best
 	return best.get(ctx, k, t)
 }
 

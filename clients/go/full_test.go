@@ -166,6 +166,48 @@ func limitedPort(t *testing.T, most int) int {
 	return listener.Addr().(*net.TCPAddr).Port
 }
 
+// Another connection of the route has room for nothing, either. What is made in place of the one that is full has.
+func TestAFullConnectionAmongOthers(t *testing.T) {
+	find := func(id, key string) string { return id + "\t=\t1\t" + key + "\n" }
+	answers := func(key string) scriptStep { return scriptStep{Send: textOfBytes("0\t1\t" + key + "\n")} }
+	first := append(script{{Expect: textOfBytes(openT + find("1", "1"))}, {Send: textOfBytes("0\t1\n")}, {Signal: "has 1"}, {Await: "has 2"}},
+		answers("1"), scriptStep{Expect: textOfBytes(find("1", "3"))}, scriptStep{Signal: "has 3"}, scriptStep{Await: "has 4"}, answers("3"))
+	full := append(expects(openT+find("1", "2"), "0\t1\n0\t1\t2\n"), scriptStep{Signal: "has 2"},
+		scriptStep{Expect: textOfBytes(openSecond + find("2", "4"))}, scriptStep{Signal: "has 4"}, scriptStep{Await: "got 3"},
+		scriptStep{Send: textOfBytes(isFull + isFull)}, scriptStep{ExpectEnd: true})
+	var s signals
+	two := func(c *Config) { c.ReadConnections = 2 }
+	c, done := playClientSignals(t, &s, two, first, full, expects(openU+find("1", "4"), "0\t1\n0\t1\t4\n"))
+	got := make(chan error)
+	get := func(x *Index[Row], key string) error {
+		row, err := x.Get(t.Context(), key)
+		if err == nil && row.String(0) != key {
+			return errors.New("the row of " + row.String(0) + " for " + key)
+		}
+		return err
+	}
+	for i, key := range []string{"1", "3"} {
+		go func() { got <- get(indexT(c), key) }()
+		x := []*Index[Row]{indexT(c), indexU(c)}[i]
+		if err := s.await("has " + key); err != nil {
+			t.Fatal(err)
+		}
+		if i == 1 {
+			go func() { got <- get(x, "4") }()
+		} else if err := get(x, "2"); err != nil {
+			t.Error(err)
+		}
+		if err := <-got; err != nil {
+			t.Error(key, err)
+		}
+	}
+	s.give("got 3")
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+	done()
+}
+
 // Callers that come while it is being left find the new one. Nobody is told of a connection that was lost.
 func TestManyCallersLeaveAFullConnection(t *testing.T) {
 	port := limitedPort(t, 3)

@@ -73,7 +73,7 @@ class PlayedServer:
                 return b"1\t1\topen_table\n"
             if any(column in tokens[5].decode().split(",") for column in self.lacking):
                 return b"2\t1\tfld\n"
-            if len(opened) == self.most_open:
+            if len(opened) >= self.most_open:
                 return b"2\t1\tstmtnum\n"
             opened[tokens[1]] = len(tokens[5].split(b","))
             return b"0\t1\n"

@@ -50,9 +50,9 @@ def test_a_change_whose_time_is_over_is_sent_at_once(monkeypatch, server):
     with Client(server.address) as client:
         index = client.index("d", "t", ["a"])
         index.find(1)
-        slowly(monkeypatch, 0.02)
+        slowly(monkeypatch, 1.1)
         with pytest.raises(RequestTimeout) as over:
-            index.update(7, ["x"], timeout=0.01)
+            index.update(7, ["x"], timeout=1)
         assert over.value.maybe_executed
         wait_until(lambda: any(b"U\tx" in line for line in server.connections[0]))
         monkeypatch.undo()
@@ -60,10 +60,10 @@ def test_a_change_whose_time_is_over_is_sent_at_once(monkeypatch, server):
 
 
 def test_a_pipeline_whose_time_is_over_is_sent_at_once(monkeypatch, server):
-    with Client([(server.address, server.address)], timeout=0.05) as client:
+    with Client([(server.address, server.address)], timeout=1) as client:
         index = client.index("d", "t", ["a"])
         index.update(1, ["y"], timeout=10)
-        slowly(monkeypatch, 0.03)
+        slowly(monkeypatch, 0.4)
         pipeline = client.pipeline()
         changes = [pipeline.on(index).update(key, ["x"]) for key in range(3)]
         with pytest.raises(RequestTimeout):
@@ -72,16 +72,32 @@ def test_a_pipeline_whose_time_is_over_is_sent_at_once(monkeypatch, server):
         wait_until(lambda: sum(b"U\tx" in line for line in server.connections[0]) == 3)
 
 
+def test_who_waits_for_room_takes_over(server):
+    """The reply to a call that was given up makes room, and somebody has to read it."""
+    with Client(server.address, max_in_flight=1) as client:
+        index = client.index("d", "t", ["a"])
+        first = Caller(lambda: index.find("hold", timeout=0.3))
+        (wire,) = wires_of(client)
+        wait_until(lambda: wire.reading)
+        second = Caller(lambda: index.find(2, timeout=30))
+        wait_until(lambda: client._core.links[0].waiting)
+        assert isinstance(first.ended().error, RequestTimeout)
+        began = time.monotonic()
+        server.held.set()
+        assert second.ended().result == [(b"2",)]
+        assert time.monotonic() - began < 10
+
+
 def test_what_cannot_be_sent_at_once_ends_its_connection(monkeypatch, server):
     with Client(server.address) as client:
         index = client.index("d", "t", ["a"])
         index.find(1)
         (wire,) = wires_of(client)
-        slowly(monkeypatch, 0.02)
+        slowly(monkeypatch, 1.1)
         send = ThreadWire.send
         monkeypatch.setattr(ThreadWire, "send", lambda _, data: data)
         with pytest.raises(RequestTimeout):
-            index.update(7, ["x"], timeout=0.01)
+            index.update(7, ["x"], timeout=1)
         assert wire.closed
         monkeypatch.undo()
         assert ThreadWire.send is send

@@ -33,6 +33,7 @@ from .setup import cannot_connect, check_greeting, check_log_in, hung_up, log_in
 from .stream import (
     CLOSED,
     ELSEWHERE,
+    NO_ROOM,
     SERVER_CLOSED,
     SURPLUS,
     UNASKED,
@@ -40,6 +41,8 @@ from .stream import (
     RowStream,
     StreamIndexes,
     ending_of,
+    is_silent,
+    leaves_full,
 )
 
 R = TypeVar("R")
@@ -110,10 +113,10 @@ class _Stream:
         iteration.has_sent(len(lines))
         while not rows.done:
             try:
-                async with asyncio.timeout(iteration.seconds):
+                async with asyncio.timeout(iteration.patience):
                     data = await self._reader.read(_CHUNK)
             except TimeoutError as error:
-                raise RequestTimeout("no bytes within the time-out", sent=True) from error
+                raise iteration.late() from error
             except OSError as error:
                 data = b""
                 if not self._closed:
@@ -206,10 +209,15 @@ class AsyncStreams:
                 return
             except BaseException as error:
                 ending = ending_of(error, rows)
-                if not self._core.goes_elsewhere(error, asked):
+                if self._core.goes_elsewhere(error, asked):
+                    ending = ELSEWHERE
+                    self._core.left("stream", stream.server)
+                elif leaves_full(error, stream.indexes, rows, iteration):
+                    ending = NO_ROOM
+                else:
+                    if is_silent(error, stream.indexes):
+                        self._core.left("stream", stream.server)
                     raise
-                ending = ELSEWHERE
-                self._core.left("stream", stream.server)
             finally:
                 self._give_back(stream, ending)
 

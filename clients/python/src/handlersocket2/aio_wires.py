@@ -188,8 +188,9 @@ class AsyncWire(asyncio.BufferedProtocol, Wire):
             self._turn.cancel()
             self._turn = None
             self._awake.found()
-        self._awake.came(len(self.channel.slots))
+        in_flight = len(self.channel.slots)
         self.channel.received(data, now)
+        self._awake.came(in_flight, in_flight - len(self.channel.slots))
         self._link.replied(self, now)
 
     def _log_in_received(self, data: bytes) -> None:

@@ -34,9 +34,10 @@ class Awake:
         self._vain = 0  # looks in succession
         self._left_out = 0  # requests that are still not looked for because of them
 
-    def came(self, in_flight: int) -> None:
-        """Bytes have come, and so many requests were without a reply until then."""
-        self._alone = self._alone + 1 if in_flight == 1 else 0
+    def came(self, in_flight: int, answered: int = 1) -> None:
+        """So many of the requests in flight were answered, perhaps none of them wholly."""
+        if answered:
+            self._alone = self._alone + 1 if in_flight == 1 else 0
 
     @property
     def is_alone(self) -> bool:

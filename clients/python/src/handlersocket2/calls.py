@@ -65,6 +65,14 @@ def tries_of(call: Call) -> Tries:
     return tries
 
 
+def leaves_full(call: Call) -> bool:
+    """Whether a call that a full connection has refused goes to a new one: once."""
+    tries = tries_of(call)
+    first = not tries.found_full
+    tries.found_full = True
+    return first
+
+
 def is_sent(call: Call) -> bool:
     return getattr(call, "sent", False)
 
@@ -73,7 +81,7 @@ def fate_of(call: Call) -> dict[str, bool]:
     """What the error of a call says that ends now: `sent`, in any try, and `maybe_executed`."""
     tries = getattr(call, "tries", None)
     sent = is_sent(call)
-    before = tries is not None and bool(tries.repeated or tries.referred)
+    before = tries is not None and bool(tries.repeated or tries.referred or tries.found_full)
     return {"sent": sent or before, "maybe_executed": sent and call.operation.modifies}
 
 

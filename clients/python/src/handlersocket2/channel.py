@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any
 
 from .asks import Operation, Spec
-from .calls import NEVER, Call, Opening, expire, is_sent, opening_of, turning_on
+from .calls import NEVER, Call, Opening, expire, is_sent, leaves_full, opening_of, turning_on
 from .codec import quoted
 from .describing import DescribeOperation
 from .errors import (
@@ -84,6 +84,7 @@ class Channel:
         self._taken: set[bytes] = set()  # numbers that a caller has opened here by itself
         self._reopenings: dict[bytes, Opening] = {}  # of those, without a reply yet
         self._last = 0
+        self._has_opened = False
         self._quiet_since = now
         self._next_deadline = NEVER
 
@@ -237,6 +238,7 @@ class Channel:
                 call.bytes_in = len(line) + 1
             if call.done():
                 self._counters.dropped += 1
+                self.proved = True
                 continue
             try:
                 result = call.operation.decode(line, plain)
@@ -282,7 +284,7 @@ class Channel:
 
     def _is_full(self, refused: ReplyError) -> bool:
         """Whether an index could not be opened because so many others are open here."""
-        return refused.text == "stmtnum" and self._last > 1
+        return refused.text == "stmtnum" and self._has_opened
 
     def _goes_on(self, call: Call) -> bool:
         """Whether it is sent again, on a connection that has room."""
@@ -292,6 +294,8 @@ class Channel:
         self._openings.pop(spec, None)
         if opening.error is not None:
             self._prefixes.pop(spec, None)  # the next request tries again
+        else:
+            self._has_opened = True
 
     def _reopened(self, number: bytes, opening: Opening) -> None:
         self._reopenings.pop(number, None)
@@ -395,8 +399,13 @@ class Channel:
                 left += [caller for caller in call.callers if not caller.done()]
             elif call.done():
                 continue
-            elif error_of_opening := _of_opening(call):
-                call.set_exception(error_of_opening)
+            elif refused := _of_opening(call):
+                if self._is_full(refused) and leaves_full(call):
+                    call.sent = False
+                    call.opening = None
+                    left.append(call)
+                else:
+                    call.set_exception(refused)
             elif is_sent(call) and call.operation.modifies:
                 call.set_exception(type(error)(*error.args, sent=True, maybe_executed=True))
             else:

@@ -81,11 +81,12 @@ class Connector:
                 with self._core.lock:
                     if self._settle(link, wire, error):
                         return
-        except Exception as error:  # of ours; nobody may wait for ever because of it
+        except BaseException as error:  # of ours, or of who is asked for the password
             with self._core.lock:
                 if not self._is_replaced(link):
                     link.attempt_failed(final(f"{type(error).__name__}: {error}"), monotonic())
-            raise
+            if isinstance(error, Exception):
+                raise
 
     def _next_places(self, link: Link) -> list[tuple[int, Place]] | None:
         """The servers to be tried, once that is allowed. None if nobody waits for it."""

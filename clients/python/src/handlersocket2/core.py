@@ -16,7 +16,7 @@ from typing import Any, Literal
 from . import listing
 from .address import Place
 from .asks import Ask, Operation, Spec, Specs
-from .calls import Call, bytes_in_of, tries_of
+from .calls import Call, bytes_in_of, leaves_full, tries_of
 from .channel import Channel
 from .decoders import pairs
 from .describing import DescribeOperation
@@ -286,13 +286,11 @@ class Core:
 
     def no_room(self, channel: Channel, call: Call) -> bool:
         """A connection can open no more indexes. True if the call goes to a new one; only once."""
-        tries = tries_of(call)
-        if tries.found_full:
+        if not leaves_full(call):
             return False
-        tries.found_full = True
         link, wire = self._link_of(channel)
         if wire is link.wire:
-            link.retire(FULL)
+            link.leave(FULL)
         self._send_again(link, call)
         return True
 

@@ -11,8 +11,9 @@ from .address import Place
 from .asks import Ask
 from .core import Core
 from .deadline import Deadline
-from .errors import HandlerSocketError, RequestCancelled, RequestTimeout
+from .errors import ConnectionLost, HandlerSocketError, RequestCancelled, RequestTimeout
 from .links import delay_after, is_final, of_attempt
+from .options import Options
 from .ranges import UNSET
 from .seen import Counters, RequestSeen, call_hook
 
@@ -22,12 +23,15 @@ FULL = "as many iterate as the client allows"
 class Iteration:
     """One that goes on. It is told once, at the end of its `with`."""
 
-    def __init__(self, among: Iterations, ask: Ask[Any], options_timeout: float | None) -> None:
-        timeout = options_timeout if ask.timeout is UNSET else ask.timeout
+    def __init__(self, among: Iterations, ask: Ask[Any], options: Options) -> None:
+        timeout = options.timeout if ask.timeout is UNSET else ask.timeout
         #: How long the next bytes may take.
         self.seconds = cast("float | None", timeout)
         #: When it has to be sent.
         self.deadline = Deadline(self.seconds)
+        self._dead_after = options.dead_after
+        #: Whether a connection could not open its index because it was full.
+        self.found_full = False
         self.ask = ask
         #: What it has sent and received so far. Only its owner writes here.
         self.counters = Counters()
@@ -50,6 +54,19 @@ class Iteration:
             return error
         return RequestCancelled("given up", sent=self.counters.requests > 0)
 
+    @property
+    def patience(self) -> float | None:
+        """How long the next bytes are waited for: until the time is over, or the server dead."""
+        bounds = [each for each in (self.seconds, self._dead_after) if each is not None]
+        return min(bounds, default=None)
+
+    def late(self) -> HandlerSocketError:
+        """What it is when nothing has come for so long."""
+        dead = self._dead_after
+        if dead is None or (self.seconds is not None and self.seconds <= dead):
+            return RequestTimeout("no bytes within the time-out", sent=True)
+        return ConnectionLost(f"the server was silent for {dead:g} seconds", sent=True)
+
     def has_sent(self, size: int) -> None:
         self.counters.writes += 1
         self.counters.bytes_out += size
@@ -70,7 +87,7 @@ class Iterations:
         self._going: set[Iteration] = set()
 
     def begin(self, ask: Ask[Any]) -> Iteration:
-        iteration = Iteration(self, ask, self._core.options.timeout)
+        iteration = Iteration(self, ask, self._core.options)
         with self._lock:
             self._going.add(iteration)
         return iteration

@@ -137,8 +137,13 @@ class Link:
                 kept.append(call)
         self.waiting = kept
 
-    def lost(self, wire: Wire, error: ConnectionLost, now: float) -> None:
-        """The wire can be used no more. Nothing that modifies and was sent is sent again."""
+    def lost(
+        self, wire: Wire, error: ConnectionLost, now: float, *, by_caller: bool = False
+    ) -> None:
+        """The wire can be used no more. Nothing that modifies and was sent is sent again.
+
+        A caller may have torn it, for which the server can do nothing.
+        """
         if wire is self.wire:
             self.wire = None
         else:
@@ -166,7 +171,7 @@ class Link:
             self._failures = 0
         else:
             self._failed(now)
-            if owes:  # its server may be frozen
+            if owes and not by_caller:  # its server may be frozen
                 self.core.left(self.route, wire.server)
         self.waiting.extendleft(reversed(again))
         if self.waiting and self.wire is None:
@@ -174,18 +179,22 @@ class Link:
         else:  # it was one that answers only what was sent
             self.drain(now)
 
-    def retire(self, reason: str) -> None:
-        """It answers what was sent, and takes nothing new."""
+    def leave(self, reason: str) -> None:
+        """The wire answers what was sent, and takes nothing new. A reply may be its end."""
         wire = self.wire
         if wire is None:
             return
         self.wire = None
-        if wire.channel.slots:
-            self.retiring[wire] = reason
-        else:
-            self._close(wire, reason)
+        self.retiring[wire] = reason
         if self.waiting:
             self.core.wants_connection(self)
+
+    def retire(self, reason: str) -> None:
+        """The same. If nothing is owed, it ends at once."""
+        wire = self.wire
+        self.leave(reason)
+        if wire is not None and not wire.channel.slots:
+            self._close(wire, self.retiring.pop(wire))
 
     def replied(self, wire: Wire, now: float) -> None:
         """Something has come on a wire: looks at what follows from it."""

@@ -152,7 +152,8 @@ class Options:
             context.verify_mode = ssl.CERT_NONE
         if self.tls_cert is not None:
             with _reading(tls_cert=self.tls_cert, tls_key=self.tls_key):
-                context.load_cert_chain(self.tls_cert, self.tls_key)
+                # A key with a password of its own is refused. Nobody is asked on a terminal.
+                context.load_cert_chain(self.tls_cert, self.tls_key, password=lambda: "")
         return context
 
     def _as_dict(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from .errors import (
 )
 from .greeting import sql_greeting
 from .iterations import Iteration
-from .links import CLIENT_CLOSED, MOVED
+from .links import CLIENT_CLOSED, FULL, MOVED
 from .options import Options
 from .rows import RowReader
 from .seen import Counters
@@ -43,6 +43,7 @@ UNASKED = Ending("lost", "the connection was given up: bytes that nobody has ask
 CLOSED = Ending("closed", CLIENT_CLOSED)
 SURPLUS = Ending("closed", "another connection is kept")
 ELSEWHERE = Ending("closed", MOVED)
+NO_ROOM = Ending("closed", FULL)
 _NOT_OPENED = Ending("closed", "an index could not be opened")
 
 
@@ -64,12 +65,29 @@ def ending_of(error: BaseException, rows: RowStream[Any] | None) -> Ending | Non
     return Ending("closed", "the iteration ended before its reply")
 
 
+def leaves_full(
+    error: BaseException, stream: StreamIndexes, rows: RowStream[Any] | None, iteration: Iteration
+) -> bool:
+    """Whether an iteration begins anew, once, because its connection can open no more indexes."""
+    refused = isinstance(error, ReplyError) and error.text == "stmtnum"
+    if not refused or rows is None or rows.answered or not stream.has_others:
+        return False
+    first, iteration.found_full = not iteration.found_full, True
+    return first
+
+
+def is_silent(error: BaseException, stream: StreamIndexes) -> bool:
+    """Whether a connection was lost that has answered nothing: its server may be frozen."""
+    return isinstance(error, (ConnectionLost, ProtocolError)) and not stream.has_answered
+
+
 class StreamIndexes:
     """The indexes that are open on a connection for streams."""
 
     def __init__(self, options: Options) -> None:
         self._most = options.max_reply_bytes
         self._first = True  # nothing was asked on this connection yet
+        self._asked: list[RowStream[Any]] = []  # the first iteration, and the last one
         self._numbers: dict[Spec, bytes] = {}
         self._hello = hello_line(options) if options.texts else b""
 
@@ -88,7 +106,18 @@ class StreamIndexes:
             counters=iteration.counters,
         )
         self._first = False
+        self._asked = [*self._asked[:1], rows]
         return lines, rows
+
+    @property
+    def has_answered(self) -> bool:
+        """Whether any iteration was answered here."""
+        return any(rows.answered for rows in self._asked)
+
+    @property
+    def has_others(self) -> bool:
+        """Whether an index is open beside the last one. One that cannot be opened ends all."""
+        return len(self._numbers) > 1
 
     def _lines(self, ask: Ask[Any], spec: Spec) -> tuple[bytes, Ahead]:
         """What to send, and what reads the replies that come before that to the request."""
@@ -118,6 +147,8 @@ class RowStream(Generic[R]):
         counters: Counters,
     ) -> None:
         self.done = False
+        #: Whether a reply to the request itself has begun.
+        self.answered = False
         #: What stands behind the rows that were given last.
         self.failure: HandlerSocketError | None = None
         #: What becomes of the connection behind a ReplyError.
@@ -188,13 +219,14 @@ class RowStream(Generic[R]):
         self._first = False
         begin = b"0\t%d\t" % self._width
         if data.startswith(begin):
-            self._in_rows = True
+            self._in_rows = self.answered = True
             return data[len(begin) :]
         line, end, rest = data.partition(b"\n")
         if not end:
             if data.startswith(b"0\t") and len(data) >= len(begin):
                 raise ProtocolError(f"a reply of {self._width} columns was expected", sent=True)
             return self._wait_with(data)
+        self.answered = True
         self.when_refused = UNASKED if rest else None
         self._answered(self._no_rows, line)
         self._in_rows = self.done = True

@@ -25,6 +25,7 @@ from .sockets import WOULD_BLOCK, shut_down, wait_for
 from .stream import (
     CLOSED,
     ELSEWHERE,
+    NO_ROOM,
     SERVER_CLOSED,
     SURPLUS,
     UNASKED,
@@ -32,6 +33,8 @@ from .stream import (
     RowStream,
     StreamIndexes,
     ending_of,
+    is_silent,
+    leaves_full,
 )
 from .threads import ThreadCore
 
@@ -146,10 +149,15 @@ class Streams:
                 return
             except BaseException as error:
                 ending = ending_of(error, rows)
-                if not self._core.goes_elsewhere(error, asked):
+                if self._core.goes_elsewhere(error, asked):
+                    ending = ELSEWHERE
+                    self._core.stream_left(stream.server)
+                elif leaves_full(error, stream.indexes, rows, iteration):
+                    ending = NO_ROOM
+                else:
+                    if is_silent(error, stream.indexes):
+                        self._core.stream_left(stream.server)
                     raise
-                ending = ELSEWHERE
-                self._core.stream_left(stream.server)
             finally:
                 self._give_back(stream, ending)
 
@@ -158,11 +166,11 @@ class Streams:
     ) -> Iterator[list[R]]:
         unsent = memoryview(lines)
         while not rows.done:
-            deadline = Deadline(iteration.seconds)
+            deadline = Deadline(iteration.patience)
             try:
                 unsent, data = _exchange(stream.socket, unsent, deadline, iteration)
             except TimeoutError as error:
-                raise RequestTimeout("no bytes within the time-out", sent=True) from error
+                raise iteration.late() from error
             except (OSError, ValueError) as error:  # ValueError: it was closed
                 self._refuse_if_closed(sent=True)
                 raise ConnectionLost(str(error), sent=True) from error

@@ -254,7 +254,7 @@ class ThreadCore(Core):
             for link in self.links:
                 for wire in cast("list[ThreadWire]", link.wires()):
                     if wire.channel.half_added or any(wire is call.torn for call in calls):
-                        self._lose(link, wire, ConnectionLost(_INTERRUPTED), now)
+                        self._lose(link, wire, ConnectionLost(_INTERRUPTED), now, by_caller=True)
                 # One may have got a slot, and not have left the queue.
                 waits = (each for each in link.waiting if cast("Call[Any]", each).wire is None)
                 link.waiting = deque(dict.fromkeys(waits))
@@ -286,10 +286,18 @@ class ThreadCore(Core):
         error = wire.channel.broken or ConnectionLost("the server closed the connection")
         self._lose(link, wire, ConnectionLost(*error.args), now)
 
-    def _lose(self, link: Link, wire: ThreadWire, error: ConnectionLost, now: float) -> None:
+    def _lose(
+        self,
+        link: Link,
+        wire: ThreadWire,
+        error: ConnectionLost,
+        now: float,
+        *,
+        by_caller: bool = False,
+    ) -> None:
         if self.once and self._ended is None:
             self._ended = wire.channel.broken or error
-        link.lost(wire, error, now)
+        link.lost(wire, error, now, by_caller=by_caller)
         if self.once:
             for call in link.waiting:
                 if not call.done():
@@ -330,6 +338,12 @@ class ThreadCore(Core):
         for wire in cast("list[ThreadWire]", link.wires()):
             if self._is_woken_for(link, wire, call) and wire is link.wire:
                 return
+        if link.wire is not None and not cast(ThreadWire, link.wire).reading:
+            # Nobody there waits for a reply, but somebody for room, which a reply would make.
+            for waiting in link.waiting:
+                if cast("Call[Any]", waiting).parked:
+                    cast("Call[Any]", waiting).wake()
+                    return
 
     def _is_woken_for(self, link: Link, wire: ThreadWire, leaver: Call[Any]) -> bool:
         """Wakes one who sleeps, if something is left to be done on this wire. Whether it has."""
@@ -348,7 +362,8 @@ class ThreadCore(Core):
     def _send_the_rest(self, link: Link, wire: ThreadWire) -> None:
         """Sends what those have left who have given up, if nobody else is there. A later caller
         would send it otherwise, and it would be executed then."""
-        if wire.writing or any(wire.callers()):
+        waiting = link.waiting if wire is link.wire else ()
+        if wire.writing or any(wire.callers()) or any(not call.done() for call in waiting):
             return
         while wire.has_output:
             try:
@@ -356,7 +371,7 @@ class ThreadCore(Core):
             except OSError:
                 wire.deaf = True  # whoever reads finds the end
             if wire.unsent:
-                self._lose(link, wire, ConnectionLost(_GIVEN_UP), monotonic())
+                self._lose(link, wire, ConnectionLost(_GIVEN_UP), monotonic(), by_caller=True)
                 return
 
     def _park(self, call: Call[Any], until: float) -> None:
@@ -443,8 +458,9 @@ class ThreadCore(Core):
         if not data:
             self._lose(link, wire, _lost(failed), now)
             return
-        wire.awake.came(len(wire.channel.slots))
+        in_flight = len(wire.channel.slots)
         wire.channel.received(data, now)
+        wire.awake.came(in_flight, in_flight - len(wire.channel.slots))
         if wire.channel.broken is not None and self.once:
             self._lose(link, wire, ConnectionLost(*wire.channel.broken.args), now)
         else:
