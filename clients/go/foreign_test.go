@@ -13,35 +13,21 @@ import (
 
 // foreignPort greets a connection, answers the first bytes that it gets, and ends it.
 func foreignPort(t *testing.T, greeting, answer string) (port int, connections *atomic.Int64) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
 	connections = new(atomic.Int64)
-	go func() {
-		for {
-			socket, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			connections.Add(1)
-			_, _ = socket.Write([]byte(greeting))
-			go func() {
-				defer socket.Close()
-				b := make([]byte, 4096)
-				if n, _ := socket.Read(b); n == 0 {
-					return
-				}
-				_, _ = socket.Write([]byte(answer))
-				// What is unread would make a reset of the end.
-				_ = socket.(*net.TCPConn).CloseWrite()
-				for n := 1; n > 0; n, _ = socket.Read(b) {
-				}
-			}()
+	return servedPort(t, func(socket net.Conn) {
+		defer socket.Close()
+		connections.Add(1)
+		_, _ = socket.Write([]byte(greeting))
+		b := make([]byte, 4096)
+		if n, _ := socket.Read(b); n == 0 {
+			return
 		}
-	}()
-	return listener.Addr().(*net.TCPAddr).Port, connections
+		_, _ = socket.Write([]byte(answer))
+		// What is unread would make a reset of the end.
+		_ = socket.(*net.TCPConn).CloseWrite()
+		for n := 1; n > 0; n, _ = socket.Read(b) {
+		}
+	}), connections
 }
 
 const (

@@ -128,12 +128,7 @@ func TestAFullConnectionThatIsLost(t *testing.T) {
 
 // limitedPort is a server that opens so many indexes on a connection, and answers a find with its key.
 func limitedPort(t *testing.T, most int) int {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
-	serve := func(socket net.Conn) {
+	return servedPort(t, func(socket net.Conn) {
 		defer socket.Close()
 		open := map[string]bool{}
 		for in := bufio.NewReader(socket); ; {
@@ -153,17 +148,7 @@ func limitedPort(t *testing.T, most int) int {
 				return
 			}
 		}
-	}
-	go func() {
-		for {
-			socket, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			go serve(socket)
-		}
-	}()
-	return listener.Addr().(*net.TCPAddr).Port
+	})
 }
 
 // Another connection of the route has room for nothing, either. What is made in place of the one that is full has.

@@ -81,6 +81,25 @@ type playedPort struct {
 	over bool
 }
 
+// servedPort listens, and has each connection served by a goroutine of its own.
+func servedPort(t testing.TB, serve func(net.Conn)) int {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			socket, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go serve(socket)
+		}
+	}()
+	return listener.Addr().(*net.TCPAddr).Port
+}
+
 func playPort(t testing.TB, name string, scripts []script, cut int, s *signals) *playedPort {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

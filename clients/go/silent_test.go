@@ -15,27 +15,13 @@ import (
 
 // resettingPort takes connections, and resets each when something was asked. It counts them.
 func resettingPort(t *testing.T) (port int, connections *atomic.Int64) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
 	connections = new(atomic.Int64)
-	go func() {
-		for {
-			socket, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			connections.Add(1)
-			go func() {
-				_, _ = io.ReadAtLeast(socket, make([]byte, 100), 1)
-				_ = socket.(*net.TCPConn).SetLinger(0)
-				_ = socket.Close()
-			}()
-		}
-	}()
-	return listener.Addr().(*net.TCPAddr).Port, connections
+	return servedPort(t, func(socket net.Conn) {
+		connections.Add(1)
+		_, _ = io.ReadAtLeast(socket, make([]byte, 100), 1)
+		_ = socket.(*net.TCPConn).SetLinger(0)
+		_ = socket.Close()
+	}), connections
 }
 
 func bothPorts(port int) Address { return Address{Host: "127.0.0.1", Port: port, PortWrite: port} }
@@ -135,22 +121,10 @@ func TestASilentServerThatIsTheOnlyOne(t *testing.T) {
 // Both take connections and end them before anything can be sent: a call has its attempts, and no more.
 func TestServersThatEndEachConnection(t *testing.T) {
 	ends := func() int {
-		listener, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = listener.Close() })
-		go func() {
-			for {
-				socket, err := listener.Accept()
-				if err != nil {
-					return
-				}
-				_ = socket.(*net.TCPConn).SetLinger(0)
-				_ = socket.Close()
-			}
-		}()
-		return listener.Addr().(*net.TCPAddr).Port
+		return servedPort(t, func(socket net.Conn) {
+			_ = socket.(*net.TCPConn).SetLinger(0)
+			_ = socket.Close()
+		})
 	}
 	addresses := []Address{bothPorts(ends()), bothPorts(ends())}
 	c := chaosClient(t, 0, func(c *Config) { c.Addresses, c.RetryReads, c.ConnectAttempts, c.Timeout = addresses, 0, 4, -1 })

@@ -21,6 +21,7 @@ from handlersocket2 import (
     AuthenticationError,
     Client,
     ConnectError,
+    ConnectionSeen,
     DecodeError,
     DuplicateKeyError,
     Filter,
@@ -212,7 +213,8 @@ def test_tls_and_an_account(
     tls = context_for(folder)
     with connected(face, server, tls=tls, user="ann", password=lambda: "p\tw") as client:
         index = client.index("test", "t", {"id": int})
-        assert index.find_one(1) == (1,)
+        for _ in range(40):  # the client stays awake for most of them
+            assert index.find_one(1) == (1,)
         assert list(index.iterate(0, op=">")) == [(1,)]
         # So much comes in many records of TLS, of which a read may have several.
         wide = client.index("test", "wide", {"id": int, "pad": str})
@@ -231,6 +233,29 @@ def test_tls_and_an_account(
         with pytest.raises(AuthenticationError, match="1045: access denied") as refused:
             client.index("test", "t", ["id"]).find(1)
         assert not refused.value.sent
+
+
+def test_more_indexes_than_a_connection_opens(
+    face: Any, make_server: Callable[..., ServerInstance]
+) -> None:
+    """Finds, changes and iterations leave a connection that is full, and are done once."""
+    server = make_server(handlersocket_max_open_indexes=2)
+    columns = ["a", "b", "c", "d", "e"]
+    with Sql(server.socket, "test") as sql:
+        sql.run(
+            f"CREATE TABLE t (id INT PRIMARY KEY, {', '.join(f'{name} INT' for name in columns)})",
+            "INSERT INTO t (id) VALUES (1)",
+        )
+        seen: list[ConnectionSeen] = []
+        with connected(face, server, on_connection=seen.append) as client:
+            for number, name in enumerate(columns):
+                index = client.index("test", "t", {name: int | None})
+                assert index.find_one(1) == (None,)
+                assert index.update(1, [number]) == 1
+                assert index.increment(1, [10]) == 1
+                assert list(index.iterate(0, op=">")) == [(number + 10,)]
+        assert len(seen) > 4 and {each.what for each in seen} == {"connected", "closed"}
+        assert sql.rows("SELECT a, b, c, d, e FROM t") == [(b"10", b"11", b"12", b"13", b"14")]
 
 
 def test_the_writer_is_found(face: Any, make_server: Callable[..., ServerInstance]) -> None:

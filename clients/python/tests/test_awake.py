@@ -31,26 +31,18 @@ def _has_processors(monkeypatch):
     monkeypatch.setattr(awake, "_has_processors", lambda: True)
 
 
-@pytest.fixture
-def server():
-    with PlayedServer() as played:
-        played.held = threading.Event()
-        yield played
-        played.held.set()
-
-
 def until_a_look(one):
     """Asks until it is looked for, and says how many requests were not."""
     for left_out in range(5000):
         if one.begins(1):
             return left_out
-        one.came(1)
+        one.came(1, 0)
     return pytest.fail("nothing was looked for")
 
 
 def answered(one):
     one.found()
-    one.came(1)
+    one.came(1, 0)
 
 
 def test_only_if_the_last_eight_requests_were_alone():
@@ -59,7 +51,14 @@ def test_only_if_the_last_eight_requests_were_alone():
     answered(one)
     assert until_a_look(one) == 0
     assert not one.begins(2)
-    one.came(2)
+    one.came(2, 0)
+    assert until_a_look(one) == 8
+
+
+def test_a_reply_in_pieces_counts_once():
+    one = Awake(allowed=True)
+    for _ in range(20):
+        one.came(1, 1)
     assert until_a_look(one) == 8
 
 
@@ -69,21 +68,21 @@ def test_after_looks_in_vain_more_and_more_requests_are_left_out():
     left_out = []
     for _ in range(12):
         one.found_nothing()
-        one.came(1)
+        one.came(1, 0)
         left_out.append(until_a_look(one))
     assert left_out == [*(2**times for times in range(1, 11)), 1024, 1024]
     answered(one)
     assert until_a_look(one) == 0
     one.found_nothing()
-    one.came(1)
+    one.came(1, 0)
     assert until_a_look(one) == 2
 
 
 def test_not_with_one_processor_nor_if_it_is_not_wanted(monkeypatch):
-    assert not any(each.begins(1) or each.came(1) for each in [Awake(allowed=False)] * 20)
+    assert not any(each.begins(1) or each.came(1, 0) for each in [Awake(allowed=False)] * 20)
     monkeypatch.setattr(awake, "_has_processors", lambda: False)
     one = Awake(allowed=True)
-    assert not any(one.begins(1) or one.came(1) for _ in range(20))
+    assert not any(one.begins(1) or one.came(1, 0) for _ in range(20))
 
 
 @pytest.fixture

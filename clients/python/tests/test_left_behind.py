@@ -1,6 +1,5 @@
 """What the callers of the synchronous client leave behind who give up: nothing is sent later."""
 
-import socket
 import threading
 import time
 
@@ -20,14 +19,6 @@ from handlersocket2 import (
 )
 from handlersocket2.links import Link
 from handlersocket2.thread_wires import ThreadWire
-
-
-@pytest.fixture
-def server():
-    with PlayedServer() as played:
-        played.held = threading.Event()
-        yield played
-        played.held.set()
 
 
 def slowly(monkeypatch, seconds):
@@ -145,49 +136,27 @@ def test_who_only_wants_an_index_to_be_open_takes_over(server):
         assert time.monotonic() - began < 10
 
 
-class Silent:
+class Silent(PlayedServer):
     """A host that takes connections and answers no log-in, or not for so long."""
 
     def __init__(self, seconds=None):
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.address = self._listener.getsockname()
-        self.connections = []
         self._seconds = seconds
-        threading.Thread(target=self._accept, daemon=True).start()
+        super().__init__()
 
-    def _accept(self):
-        while True:
-            try:
-                peer, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections.append(peer)
-            if self._seconds is not None:
-                threading.Thread(target=self._serve, args=(peer,), daemon=True).start()
-
-    def _serve(self, peer):
-        lines = peer.makefile("rb")
-        assert lines.readline().startswith(b"A\t")
+    def _answer(self, line, opened):
+        if not line.startswith(b"A\t"):
+            return super()._answer(line, opened)
+        if self._seconds is None:
+            return b""
         time.sleep(self._seconds)
-        peer.sendall(b"0\t1\n")
-        for line in lines:
-            peer.sendall(b"0\t1\n" if line.startswith(b"P") else b"0\t1\tx\n")
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self._listener.shutdown(socket.SHUT_RDWR)
-        self._listener.close()
-        for peer in self.connections:
-            peer.close()
+        return b"0\t1\n"
 
 
 def tries(index):
     """How many calls of a tenth of a second it took until one was answered."""
     for number in range(1, 100):
         try:
-            assert index.find_one(1) == (b"x",)
+            assert index.find_one(1) == (b"1",)
         except HandlerSocketError:
             continue
         return number
@@ -206,6 +175,21 @@ def test_a_host_that_is_down_is_passed_over_by_calls_that_are_shorter():
         with Client(pairs, timeout=0.1, connect_timeout=0.5, secret="s") as client:
             assert 2 <= tries(client.index("db", "t", ["a"])) < 50
     assert len(down.connections) == 1
+
+
+def test_a_server_that_resets_at_once_is_passed_over(monkeypatch, server):
+    """It is looked at once more when it is connected."""
+    wait = ThreadWire.wait
+
+    def reset(wire, *arguments):
+        monkeypatch.setattr(ThreadWire, "wait", wait)
+        raise ConnectionResetError("reset by the peer")
+
+    with Silent(0) as first, Client([(first.address, None), (server.address, None)]) as client:
+        index = client.index("d", "t", ["a"])
+        monkeypatch.setattr(ThreadWire, "wait", reset)
+        assert index.find(1) == [(b"1",)]
+    assert len(server.connections) == 1
 
 
 def test_closing_ends_what_is_being_made():

@@ -95,3 +95,16 @@ def test_an_iteration_whose_time_is_over_before_its_server_is_dead(kind):
         index = run.client.index("db", "t", ["a"])
         with pytest.raises(RequestTimeout):
             iterated(run, index, 1)
+
+
+@KINDS
+def test_an_iteration_that_is_lost_where_another_one_was_answered(kind):
+    """That says nothing about the server, which is asked again."""
+    once = script((OPENED[0], "0\t1\n0\t1\tone\n"), ("1\t=\t1\t2\n", None), {"close": True})
+    again = script(("P\t1\tdb\tt\tPRIMARY\ta\n1\t=\t1\t3\n", "0\t1\n0\t1\tthree\n"))
+    with Played(kind, servers=[{"read": [once, again]}, {"read": []}]) as run:
+        index = run.client.index("db", "t", ["a"])
+        assert iterated(run, index, 1) == [(b"one",)]
+        with pytest.raises(ConnectionLost):
+            iterated(run, index, 2)
+        assert iterated(run, index, 3) == [(b"three",)]

@@ -1,11 +1,14 @@
 """A client that meets a port of SQL says so: such a port greets, and knows none of our requests."""
 
 import contextlib
+import threading
+import time
 
 import pytest
 from test_connection import Peer
 
 from handlersocket2 import Client, ConnectError, Connection, Find, ProtocolError
+from handlersocket2.sessions import Sessions
 
 
 def packet(payload):
@@ -52,6 +55,55 @@ def test_a_port_of_sql(pieces, said, waits):
             connection.request(Find(0, [1]))
         finally:
             assert connection.closed
+    peer.join()
+
+
+def test_a_greeting_that_comes_in_pieces(monkeypatch):
+    """The first byte is there when the connection is looked at, and the others are not."""
+    first, connected = threading.Event(), threading.Event()
+
+    def serve(peer):
+        peer.sendall(MYSQL[:1])
+        first.set()
+        connected.wait(10)
+        time.sleep(0.1)
+        peer.sendall(MYSQL[1:])
+        with contextlib.suppress(ConnectionError):
+            peer.recv(65536)
+
+    open_session = Sessions.open
+
+    def opened_late(sessions, place, deadline):
+        opened = open_session(sessions, place, deadline)
+        assert first.wait(10)
+        connected.set()
+        return opened
+
+    monkeypatch.setattr(Sessions, "open", opened_late)
+    peer = Peer(serve)
+    with pytest.raises(ProtocolError, match=r"a port of SQL \(9\.7\.1\)"):
+        Connection(peer.address, timeout=10).request(Find(0, [1]))
+    peer.join()
+
+
+def test_a_greeting_that_begins_before_the_first_call():
+    made, first = threading.Event(), threading.Event()
+
+    def serve(peer):
+        made.wait(10)
+        peer.sendall(MYSQL[:1])
+        first.set()
+        peer.recv(65536)  # the request
+        peer.sendall(MYSQL[1:])
+        with contextlib.suppress(ConnectionError):
+            peer.recv(65536)
+
+    peer = Peer(serve)
+    connection = Connection(peer.address, timeout=10)
+    made.set()
+    assert first.wait(10)
+    with pytest.raises(ProtocolError, match=r"a port of SQL \(9\.7\.1\)"):
+        connection.request(Find(0, [1]))
     peer.join()
 
 

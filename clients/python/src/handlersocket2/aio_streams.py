@@ -212,10 +212,10 @@ class AsyncStreams:
                 if self._core.goes_elsewhere(error, asked):
                     ending = ELSEWHERE
                     self._core.left("stream", stream.server)
-                elif leaves_full(error, stream.indexes, rows, iteration):
+                elif leaves_full(error, stream.indexes, iteration):
                     ending = NO_ROOM
                 else:
-                    if is_silent(error, stream.indexes):
+                    if is_silent(error, rows):
                         self._core.left("stream", stream.server)
                     raise
             finally:

@@ -190,7 +190,7 @@ class AsyncWire(asyncio.BufferedProtocol, Wire):
             self._awake.found()
         in_flight = len(self.channel.slots)
         self.channel.received(data, now)
-        self._awake.came(in_flight, in_flight - len(self.channel.slots))
+        self._awake.came(in_flight, len(self.channel.slots))
         self._link.replied(self, now)
 
     def _log_in_received(self, data: bytes) -> None:

@@ -34,9 +34,9 @@ class Awake:
         self._vain = 0  # looks in succession
         self._left_out = 0  # requests that are still not looked for because of them
 
-    def came(self, in_flight: int, answered: int = 1) -> None:
-        """So many of the requests in flight were answered, perhaps none of them wholly."""
-        if answered:
+    def came(self, in_flight: int, left: int) -> None:
+        """Bytes have come. So many requests had no reply before, and so many have none now."""
+        if left != in_flight:
             self._alone = self._alone + 1 if in_flight == 1 else 0
 
     @property
@@ -46,7 +46,7 @@ class Awake:
 
     def begins(self, in_flight: int) -> bool:
         """Whether the reply that is waited for from now on is looked for."""
-        if self._alone < _ALONE_BEFORE or in_flight != 1 or not self._allowed:
+        if in_flight != 1 or not self.is_alone or not self._allowed:
             return False
         if self._left_out:
             self._left_out -= 1

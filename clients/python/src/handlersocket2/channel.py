@@ -203,9 +203,11 @@ class Channel:
         if size > self._most_of_reply and not self._bounded(lines, rest):
             return
         if lines:
+            self._greeted = True  # with a reply
             self._match(lines, plain)
         if rest and self.broken is None:
-            if not self.slots:
+            # The first few may be those of a greeting, whose others tell more.
+            if not self.slots and self._greeted:
                 self._break(None, f"bytes that nobody has asked for: {quoted(rest)}")
                 return
             self._begun.append(rest)

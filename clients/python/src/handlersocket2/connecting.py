@@ -13,12 +13,11 @@ from time import monotonic
 from typing import TYPE_CHECKING
 
 from .address import Place
-from .codec import quoted
 from .deadline import Deadline
-from .errors import HandlerSocketError, ProtocolError
+from .errors import HandlerSocketError
 from .links import Link, more_telling
 from .sessions import Sessions
-from .setup import check_greeting, final, hung_up
+from .setup import cannot_connect, final, hung_up
 from .thread_wires import ThreadWire
 
 if TYPE_CHECKING:
@@ -120,8 +119,9 @@ class Connector:
         """Says what has come of an attempt. Whether that was all. The lock is held."""
         now = monotonic()
         replaced = self._is_replaced(link)
+        if not replaced:
+            link.connecting = False
         if replaced or self._core.has_ended:
-            link.connecting = link.connecting and replaced
             if wire is not None:
                 wire.close()
             return True
@@ -137,11 +137,19 @@ class Connector:
         deadline = Deadline(self._core.options.connect_timeout)
         wire = ThreadWire(self._core, self._sessions.open(place, deadline), server)
         # A server that closes at once may have done so already: then nothing is sent in vain.
-        data = wire.receive() if wire.wait(0, select.POLLIN) else None
+        try:
+            data = wire.receive() if wire.wait(0, select.POLLIN) else None
+        except OSError as error:
+            wire.close()
+            raise cannot_connect(place, error) from error
         if data is None:
             return wire
-        wire.close()
-        if data:
-            check_greeting(data)
-            raise ProtocolError(f"bytes that nobody has asked for: {quoted(data)}")
-        raise hung_up(place)
+        if not data:
+            wire.close()
+            raise hung_up(place)
+        with self._core.lock:
+            wire.channel.received(data, monotonic())
+        if wire.channel.broken is not None:
+            wire.close()
+            raise wire.channel.broken
+        return wire

@@ -281,7 +281,7 @@ class Core:
                 self._move_to(following)
         elif wire.server == self._home:
             self._make_home(following)
-        self._send_again(link, call)
+        self.send_again(link, call)
         return True
 
     def no_room(self, channel: Channel, call: Call) -> bool:
@@ -291,7 +291,7 @@ class Core:
         link, wire = self._link_of(channel)
         if wire is link.wire:
             link.leave(FULL)
-        self._send_again(link, call)
+        self.send_again(link, call)
         return True
 
     def _link_of(self, channel: Channel) -> tuple[Link, Wire]:
@@ -299,7 +299,7 @@ class Core:
             (link, wire) for link in self.links for wire in link.wires() if wire.channel is channel
         )
 
-    def _send_again(self, link: Link, call: Call) -> None:
+    def send_again(self, link: Link, call: Call) -> None:
         """A call that has left its slot, and was not executed."""
         call.sent = False
         call.opening = None

@@ -65,20 +65,19 @@ def ending_of(error: BaseException, rows: RowStream[Any] | None) -> Ending | Non
     return Ending("closed", "the iteration ended before its reply")
 
 
-def leaves_full(
-    error: BaseException, stream: StreamIndexes, rows: RowStream[Any] | None, iteration: Iteration
-) -> bool:
+def leaves_full(error: BaseException, stream: StreamIndexes, iteration: Iteration) -> bool:
     """Whether an iteration begins anew, once, because its connection can open no more indexes."""
     refused = isinstance(error, ReplyError) and error.text == "stmtnum"
-    if not refused or rows is None or rows.answered or not stream.has_others:
+    if not refused or not stream.has_others:
         return False
     first, iteration.found_full = not iteration.found_full, True
     return first
 
 
-def is_silent(error: BaseException, stream: StreamIndexes) -> bool:
+def is_silent(error: BaseException, rows: RowStream[Any] | None) -> bool:
     """Whether a connection was lost that has answered nothing: its server may be frozen."""
-    return isinstance(error, (ConnectionLost, ProtocolError)) and not stream.has_answered
+    lost = isinstance(error, (ConnectionLost, ProtocolError))
+    return lost and rows is not None and not rows.answered
 
 
 class StreamIndexes:
@@ -87,7 +86,6 @@ class StreamIndexes:
     def __init__(self, options: Options) -> None:
         self._most = options.max_reply_bytes
         self._first = True  # nothing was asked on this connection yet
-        self._asked: list[RowStream[Any]] = []  # the first iteration, and the last one
         self._numbers: dict[Spec, bytes] = {}
         self._hello = hello_line(options) if options.texts else b""
 
@@ -106,13 +104,7 @@ class StreamIndexes:
             counters=iteration.counters,
         )
         self._first = False
-        self._asked = [*self._asked[:1], rows]
         return lines, rows
-
-    @property
-    def has_answered(self) -> bool:
-        """Whether any iteration was answered here."""
-        return any(rows.answered for rows in self._asked)
 
     @property
     def has_others(self) -> bool:
@@ -147,8 +139,8 @@ class RowStream(Generic[R]):
         counters: Counters,
     ) -> None:
         self.done = False
-        #: Whether a reply to the request itself has begun.
-        self.answered = False
+        #: Whether its connection has answered a request. One that has not is not kept for others.
+        self.answered = not first
         #: What stands behind the rows that were given last.
         self.failure: HandlerSocketError | None = None
         #: What becomes of the connection behind a ReplyError.

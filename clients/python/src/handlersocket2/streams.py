@@ -152,10 +152,10 @@ class Streams:
                 if self._core.goes_elsewhere(error, asked):
                     ending = ELSEWHERE
                     self._core.stream_left(stream.server)
-                elif leaves_full(error, stream.indexes, rows, iteration):
+                elif leaves_full(error, stream.indexes, iteration):
                     ending = NO_ROOM
                 else:
-                    if is_silent(error, stream.indexes):
+                    if is_silent(error, rows):
                         self._core.stream_left(stream.server)
                     raise
             finally:

@@ -19,7 +19,6 @@ from typing import Any, TypeVar, cast
 from .asks import Ask, Nothing, Operation
 from .calls import NEVER, expire, fate_of
 from .calls import Call as CoreCall
-from .channel import Channel
 from .connecting import Connector
 from .core import Core
 from .decoders import opened
@@ -27,7 +26,6 @@ from .errors import (
     ClosedError,
     ConnectionLost,
     HandlerSocketError,
-    ReplyError,
     RequestCancelled,
 )
 from .forks import renew_after_fork
@@ -196,19 +194,10 @@ class ThreadCore(Core):
         if not link.connecting and not self.has_ended:
             self._connector.begin(link)
 
-    def elsewhere(self, channel: Channel, call: CoreCall, error: ReplyError) -> bool:
+    def send_again(self, link: Link, call: CoreCall) -> None:
         cast("Call[Any]", call).wire = None
-        goes = super().elsewhere(channel, call, error)
-        if goes:
-            cast("Call[Any]", call).wake()  # its thread sends it, if it sleeps
-        return goes
-
-    def no_room(self, channel: Channel, call: CoreCall) -> bool:
-        cast("Call[Any]", call).wire = None
-        goes = super().no_room(channel, call)
-        if goes:
-            cast("Call[Any]", call).wake()
-        return goes
+        super().send_again(link, call)
+        cast("Call[Any]", call).wake()  # its thread sends it, if it sleeps
 
     # How a thread gets its reply. The lock is held, but for where it says otherwise. There are no
     # finally clauses, which an interrupt could end, too: a call says what its thread does at the
@@ -283,6 +272,8 @@ class ThreadCore(Core):
             return
         if data:
             wire.channel.received(data, now)
+            if wire.channel.broken is None:
+                return
         error = wire.channel.broken or ConnectionLost("the server closed the connection")
         self._lose(link, wire, ConnectionLost(*error.args), now)
 
@@ -460,7 +451,7 @@ class ThreadCore(Core):
             return
         in_flight = len(wire.channel.slots)
         wire.channel.received(data, now)
-        wire.awake.came(in_flight, in_flight - len(wire.channel.slots))
+        wire.awake.came(in_flight, len(wire.channel.slots))
         if wire.channel.broken is not None and self.once:
             self._lose(link, wire, ConnectionLost(*wire.channel.broken.args), now)
         else:
