@@ -31,6 +31,14 @@ def _has_processors(monkeypatch):
     monkeypatch.setattr(awake, "_has_processors", lambda: True)
 
 
+@pytest.fixture
+def server():
+    with PlayedServer() as played:
+        played.held = threading.Event()
+        yield played
+        played.held.set()
+
+
 def until_a_look(one):
     """Asks until it is looked for, and says how many requests were not."""
     for left_out in range(5000):

@@ -21,6 +21,14 @@ from handlersocket2.links import Link
 from handlersocket2.thread_wires import ThreadWire
 
 
+@pytest.fixture
+def server():
+    with PlayedServer() as played:
+        played.held = threading.Event()
+        yield played
+        played.held.set()
+
+
 def slowly(monkeypatch, seconds):
     """A call has its slot, and its thread is held up before it sends."""
     submit = Link.submit

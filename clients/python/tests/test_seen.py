@@ -6,6 +6,7 @@ import threading
 
 import pytest
 from faces import Face
+from played_server import PlayedServer
 
 from handlersocket2 import (
     AsyncClient,
@@ -18,6 +19,14 @@ from handlersocket2 import (
 )
 
 SECRET = "s3cr3t-value"
+
+
+@pytest.fixture
+def server():
+    with PlayedServer() as played:
+        played.held = threading.Event()
+        yield played
+        played.held.set()
 
 
 @pytest.fixture(params=[Client, AsyncClient], ids=["threads", "asyncio"])

@@ -9,6 +9,7 @@ import time
 
 import pytest
 from faces import Played, script
+from played_server import PlayedServer
 from test_connection import Peer
 
 from handlersocket2 import (
@@ -21,6 +22,14 @@ from handlersocket2 import (
 from handlersocket2.thread_wires import Call, ThreadWire
 
 OPENED = b"P\t1\td\tt\tPRIMARY\ta\n"
+
+
+@pytest.fixture
+def server():
+    with PlayedServer() as played:
+        played.held = threading.Event()
+        yield played
+        played.held.set()
 
 
 class Caller(threading.Thread):
