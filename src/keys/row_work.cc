@@ -131,12 +131,11 @@ void forget_row(RowWork& work, const RowAccess& access) {
   if (work.remembered != nullptr) work.remembered->clear();
 }
 
-// The store resolves the names again if the table's definition has changed. What the caller may do is
-// asked by the change itself.
-Outcome check_current(RowWork& work, const KeyedRow& row) {
+// The store resolves the names again if the table's definition has changed.
+Outcome check_current(RowWork& work, const KeyedRow& row,
+                      const std::shared_ptr<const store::Caller>& caller) {
   store::IndexUse use;
-  const Outcome opened =
-      work.store.open_index(row.access->index_names(), store::Caller::unlimited(), use);
+  const Outcome opened = work.store.open_index(row.access->index_names(), caller, use);
   if (!opened.ok()) return opened;
   return row.access->is_current() ? Status{} : Status(Error::table_changed);
 }

@@ -83,13 +83,15 @@ store::Outcome open_item(RowWork& work, const ItemKey& key, Asks asks,
                          KeyedRow& row);
 void forget_row(RowWork& work, const RowAccess& access);
 
-// Before a change: whether the table is as it was when the row was opened. It stays so for the rest of
-// the pass, because the pass has it open.
-store::Outcome check_current(RowWork& work, const KeyedRow& row);
+// Whether the table is as it was when the row was opened. It stays so for the rest of the pass, because the
+// pass has it open. Not ok, too, if the caller must not know of the table.
+store::Outcome check_current(RowWork& work, const KeyedRow& row,
+                             const std::shared_ptr<const store::Caller>& caller);
 
 // Calls `execute(row)` with the row that `open(access, own, row)` has opened. If the table's definition has
 // changed since the row was opened, what was read is thrown away, and it is called again. A change is
-// asked for once only.
+// asked for once only. A mistake of the request counts if it is one by what the table is now, and only its
+// callers are told of it who may know of the table: another connection may have opened the row.
 template <class Open, class Execute>
 store::Outcome with_opened(RowWork& work, bool changes, Open open, Execute execute) {
   constexpr int most_tries = 3;
@@ -100,11 +102,22 @@ store::Outcome with_opened(RowWork& work, bool changes, Open open, Execute execu
     store::IndexUse own;
     KeyedRow row;
     outcome = open(access, own, row);
-    if (!outcome.ok()) return outcome;
-    if (changes) outcome = check_current(work, row);
-    const bool was_current = outcome.ok();
-    if (was_current) outcome = execute(row);
-    const bool is_old = changes ? !was_current : !row.access->is_current();
+    if (row.access == nullptr) return outcome;
+    bool is_old = false;
+    if (changes && outcome.ok()) {
+      // What the caller may do is asked by the change itself.
+      outcome = check_current(work, row, store::Caller::unlimited());
+      is_old = !outcome.ok();
+    }
+    if (outcome.ok()) [[likely]]
+      outcome = execute(row);
+    if (!changes && !row.access->is_current()) is_old = true;
+    if (outcome.status().kind() == Error::protocol) [[unlikely]] {
+      if (const store::Outcome current = check_current(work, row, work.caller); !current.ok()) {
+        outcome = current;
+        is_old = true;
+      }
+    }
     const bool has_changed = is_old || outcome.status().kind() == Error::no_column;
     if (!has_changed || !outcome.answered()) [[likely]]
       return outcome;

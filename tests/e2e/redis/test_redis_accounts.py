@@ -190,6 +190,20 @@ def test_what_may_not_be_seen_is_not_there(server: ServerInstance) -> None:
             assert len(index) == 1, index
 
 
+def test_mistakes_tell_nobody_of_a_table(server: ServerInstance) -> None:
+    """Although another client of the same thread has opened it, and made the same mistakes."""
+    mistakes = ["HGET safe.other:x v", "HGETALL safe.other:x", "HSET safe.other:1 nosuch 1",
+                "HINCRBY safe.other:1 nosuch 1", "HSET safe.other:1 id 2", "HSET safe.other:x v 1",
+                "HS.COUNT safe.other FILTER nosuch = 1", "KEYS safe.other:x"]  # fmt: skip
+    for _ in range(4):
+        with as_user(server, "ann") as ann, as_user(server, "nothing") as nothing:
+            for line in mistakes:
+                known = ann.say(line)
+                assert known == [] or isinstance(known, Error) and known.code == "ERR", known
+                told = nothing.say(line)
+                assert isinstance(told, Error) and told.code == NO_PERMISSION, (line, told)
+
+
 def test_rights_that_come_and_go(server: ServerInstance) -> None:
     with as_user(server, "reading") as wire, Sql(server.socket) as sql:
         assert wire.ask("HGET", "safe.other:1", "v").code == NO_PERMISSION
