@@ -216,7 +216,7 @@ Status append_value(const RowAccess& access, std::span<const store::Column> of_r
 
 Outcome find_item(RowWork& work, const KeyedRow& row, store::Rows& rows) {
   store::Found found;
-  return work.store.find(*row.use, row.selection(work), rows, work.out(), work.sink, found);
+  return find_row(work, row, rows, found);
 }
 
 Outcome lock_item(RowWork& work, const KeyedRow& row, LockedItem& locked) {

@@ -131,6 +131,36 @@ void forget_row(RowWork& work, const RowAccess& access) {
   if (work.remembered != nullptr) work.remembered->clear();
 }
 
+namespace {
+
+bool can_be_locked(Outcome outcome) {
+  if (!outcome.answered()) return true;
+  const Error kind = outcome.status().kind();
+  return kind != Error::denied && kind != Error::not_supported && kind != Error::read_only;
+}
+
+}  // namespace
+
+Outcome find_locked(RowWork& work, const KeyedRow& row, store::Rows& rows, store::Found& found) {
+  const store::Change lock{.kind = store::ChangeKind::lock, .rows_before = true};
+  store::Changed locked;
+  const Outcome outcome =
+      work.store.modify(*row.use, row.selection(work), lock, &rows, work.out(), locked);
+  found.rows = locked.rows;
+  if (can_be_locked(outcome)) return outcome;
+  return work.store.find(*row.use, row.selection(work), rows, work.out(), work.sink, found);
+}
+
+Outcome count_locked(RowWork& work, const KeyedRow& row, std::uint64_t& rows) {
+  const store::Change lock{.kind = store::ChangeKind::lock};
+  store::Changed locked;
+  const Outcome outcome =
+      work.store.modify(*row.use, row.selection(work), lock, nullptr, work.out(), locked);
+  rows = locked.rows;
+  if (can_be_locked(outcome)) return outcome;
+  return work.store.count(*row.use, row.selection(work), rows, work.sink);
+}
+
 // The store resolves the names again if the table's definition has changed.
 Outcome check_current(RowWork& work, const KeyedRow& row,
                       const std::shared_ptr<const store::Caller>& caller) {

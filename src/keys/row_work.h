@@ -48,6 +48,9 @@ struct RowWork {
   Scratch& scratch;
   // Not 0: all requests of this number on this thread ask for the same fields, of whatever name they open.
   std::uint64_t repeated = 0;
+  // The reads of a unit that writes lock what they read. Otherwise they would see an older state of the table than
+  // the one that its writes change.
+  bool locks_reads = false;
 
   Buffer& out() const { return buffer; }
 };
@@ -82,6 +85,25 @@ store::Outcome open_item(RowWork& work, const ItemKey& key, Asks asks,
                          std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
                          KeyedRow& row);
 void forget_row(RowWork& work, const RowAccess& access);
+
+// The same as find_row() and count_row() where reads lock. A row that the caller may not lock, or that is in a
+// table without transactions, is read as it is.
+store::Outcome find_locked(RowWork& work, const KeyedRow& row, store::Rows& rows,
+                           store::Found& found);
+store::Outcome count_locked(RowWork& work, const KeyedRow& row, std::uint64_t& rows);
+
+// Has `rows` take the row, if there is one.
+inline store::Outcome find_row(RowWork& work, const KeyedRow& row, store::Rows& rows,
+                               store::Found& found) {
+  if (work.locks_reads) [[unlikely]]
+    return find_locked(work, row, rows, found);
+  return work.store.find(*row.use, row.selection(work), rows, work.out(), work.sink, found);
+}
+inline store::Outcome count_row(RowWork& work, const KeyedRow& row, std::uint64_t& rows) {
+  if (work.locks_reads) [[unlikely]]
+    return count_locked(work, row, rows);
+  return work.store.count(*row.use, row.selection(work), rows, work.sink);
+}
 
 // Whether the table is as it was when the row was opened. It stays so for the rest of the pass, because the
 // pass has it open. Not ok, too, if the caller must not know of the table.

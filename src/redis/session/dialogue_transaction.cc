@@ -118,6 +118,7 @@ Outcome Dialogue::run_transaction(Work& work) {
   work.is_in_unit = true;
   has_run_queued_ = false;
   if (is_locking()) {
+    work.locks_reads = true;
     const Outcome outcome = store::run_unit(work.store, work.out(), [&] {
       const Watched* const watched = state_.watched.get().get();
       const Outcome checked = watched != nullptr ? watched->check(work) : Outcome();

@@ -7,15 +7,11 @@ namespace {
 
 using store::Outcome;
 
-Outcome find(Work& work, const KeyedRow& row, store::Rows& rows, store::Found& found) {
-  return work.store.find(*row.use, row.selection(work), rows, work.out(), work.sink, found);
-}
-
 Outcome get_fields(Work& work, std::string_view key, Words fields, bool is_list) {
   return with_row(work, key, Asks::fields, fields, [&](const KeyedRow& row) {
     FieldRows rows(work.reply, row.access->places, is_list);
     store::Found found;
-    const Outcome outcome = find(work, row, rows, found);
+    const Outcome outcome = find_row(work, row, rows, found);
     if (!outcome.ok() || found.rows != 0) return outcome;
     if (is_list) work.reply.array(fields.size());
     for (std::size_t i = 0; i < fields.size(); ++i) work.reply.null();
@@ -27,7 +23,7 @@ Outcome get_every(Work& work, std::string_view key, EveryRow::Wants wants) {
   return with_row(work, key, Asks::every, {}, [&](const KeyedRow& row) {
     EveryRow rows(work.reply, wants, row.access->written_names);
     store::Found found;
-    const Outcome outcome = find(work, row, rows, found);
+    const Outcome outcome = find_row(work, row, rows, found);
     if (!outcome.ok() || found.rows != 0) return outcome;
     if (wants == EveryRow::Wants::both) {
       work.reply.map(0);
@@ -44,7 +40,7 @@ Outcome get_number(Work& work, Command command, std::string_view key, Words fiel
   return with_row(work, key, asks, fields, [&](const KeyedRow& row) {
     CountingRows rows(CountingRows::all);
     store::Found found;
-    const Outcome outcome = find(work, row, rows, found);
+    const Outcome outcome = find_row(work, row, rows, found);
     if (!outcome.ok()) return outcome;
     work.reply.integer(
         static_cast<std::int64_t>(command == Command::hstrlen ? rows.bytes : rows.present));

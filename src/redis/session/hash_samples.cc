@@ -64,8 +64,7 @@ Outcome check_size(const Work& work, std::size_t bytes) {
 }
 
 Outcome find_fields(Work& work, const KeyedRow& row, ChosenFields& rows, store::Found& found) {
-  const Outcome outcome =
-      work.store.find(*row.use, row.selection(work), rows, work.out(), work.sink, found);
+  const Outcome outcome = find_row(work, row, rows, found);
   return outcome.ok() ? check_size(work, rows.bytes) : outcome;
 }
 

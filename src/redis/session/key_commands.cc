@@ -140,9 +140,8 @@ Outcome copy(Work& work, Words words) {
 
 Outcome count_key(Work& work, std::string_view key, std::uint64_t& rows) {
   if (is_item(work, key)) return count_item(work, key, rows);
-  return with_row(work, key, Asks::nothing, {}, [&](const KeyedRow& row) {
-    return work.store.count(*row.use, row.selection(work), rows, work.sink);
-  });
+  return with_row(work, key, Asks::nothing, {},
+                  [&](const KeyedRow& row) { return keys::count_row(work, row, rows); });
 }
 
 Outcome delete_key(Work& work, std::string_view key, std::uint64_t& rows) {

@@ -15,6 +15,7 @@ from support.resp import OK, QUEUED, RESET, Error, Resp, pairs
 from support.wire import WireError
 from support_redis import TRY_AGAIN, connect, connection_id, redis_server
 from support_servers import fresh_session, wait_until
+from test_log_in import DEFAULT_WAY, PASSWORD, identified
 from test_upserts_beside import at_once, is_waiting
 
 TABLES = (
@@ -27,7 +28,8 @@ ABORTED = Error("EXECABORT Transaction discarded because of previous errors.")
 
 @pytest.fixture(scope="module")
 def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
-    settings = {"handlersocket_default_database": "units", "handlersocket_lock_wait_timeout": 2}
+    settings = {"handlersocket_default_database": "units", "handlersocket_lock_wait_timeout": 2,
+                "handlersocket_threads": 4, "handlersocket_threads_wr": 4}  # fmt: skip
     with redis_server(data_root, watch, **settings) as instance:
         yield instance
 
@@ -295,3 +297,78 @@ class TestWatch:
 
         at_once(*[swap] * clients)
         assert sql.number("SELECT n FROM t WHERE id = 1") == 10 + clients * turns
+
+
+def test_a_read_behind_a_wait_sees_what_is_there(
+    server: ServerInstance, sql: Sql, wire: Resp
+) -> None:
+    """The reads of a unit that writes are no snapshot of what was there when it began."""
+    reads: list[tuple[Any, ...]] = [
+        ("HGET", "t:2", "v"), ("HGETALL", "t:2"), ("HMGET", "t:2", "n", "v"), ("HLEN", "t:4"),
+        ("EXISTS", "t:2"), ("EXISTS", "t:4"), ("HSTRLEN", "t:2", "v"), ("HVALS", "t:2"),
+        ("HSCAN", "t:2", 0), ("HGETALL", "t:9"),
+    ]  # fmt: skip
+    answers: list[Any] = []
+    with Sql(server.socket, "units") as holder:
+        holder.run("BEGIN", "UPDATE t SET n = n + 1 WHERE id = 1")
+
+        def run() -> None:
+            # The first command makes the snapshot, and the second one waits.
+            answers.append(wire.unit([("HGET", "t:3", "v"), ("HSET", "t:1", "v", "mine"), *reads]))
+
+        unit = threading.Thread(target=run)
+        unit.start()
+        wait_until(lambda: is_waiting(sql), "the unit waits for the row")
+        holder.run("UPDATE t SET v = 'newest', n = NULL WHERE id = 2",
+                   "INSERT INTO t VALUES (4, 4, 'four')", "COMMIT")  # fmt: skip
+        unit.join()
+    assert answers[0][2:] == [
+        b"newest", [b"id", b"2", b"v", b"newest"], [None, b"newest"], 3, 1, 1, 6, [b"2", b"newest"],
+        [b"0", [b"id", b"2", b"v", b"newest"]], [],
+    ]  # fmt: skip
+
+
+def test_no_value_is_read_twice_and_none_is_lost(server: ServerInstance, sql: Sql) -> None:
+    """Each client takes what is there and leaves a value of its own, in one unit."""
+    rounds, clients = 60, 6
+    taken: list[bytes] = []
+
+    def swap(number: int) -> None:
+        with connect(server) as own:
+            for one in range(rounds):
+                while True:
+                    done = own.unit([("HGET", "t:1", "v"), ("HSET", "t:1", "v", f"{number}.{one}")])
+                    if not isinstance(done, Error):
+                        break
+                    assert done.code == TRY_AGAIN, done
+                taken.append(done[0])
+
+    threads = [threading.Thread(target=swap, args=(number,)) for number in range(clients)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    left = {b"%d.%d" % (number, one) for number in range(clients) for one in range(rounds)}
+    last = sql.row("SELECT v FROM t WHERE id = 1")[0]
+    assert sorted([*taken, last or b""]) == sorted([*left, b"one"])
+
+
+def test_a_unit_may_read_what_it_may_not_change(server: ServerInstance, sql: Sql) -> None:
+    """A row that cannot be locked is read without a lock: of another's table, or without
+    transactions."""
+    sql.run("INSERT INTO old VALUES (1, 7)", "CREATE TABLE theirs LIKE t",
+            "INSERT INTO theirs SELECT * FROM t", "DROP USER IF EXISTS half@localhost",
+            f"CREATE USER half@localhost IDENTIFIED {identified(DEFAULT_WAY, PASSWORD)}",
+            "GRANT SELECT ON units.* TO half@localhost",
+            "GRANT UPDATE ON units.t TO half@localhost")  # fmt: skip
+    try:
+        with connect(server) as own:
+            assert own.ask("AUTH", "half", PASSWORD) == OK
+            done = own.unit([
+                ("HSET", "t:1", "v", "mine"), ("HGET", "theirs:1", "v"), ("EXISTS", "theirs:2"),
+                ("HGET", "old:1", "n"), ("EXISTS", "old:1"), ("HGETALL", "theirs:9"),
+                ("HGET", "t:1", "v"),
+            ])  # fmt: skip
+            assert done == [0, b"one", 1, b"7", 1, [], b"mine"]
+    finally:
+        sql.run("DROP USER half@localhost")
