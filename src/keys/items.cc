@@ -166,8 +166,7 @@ Outcome update(RowWork& work, const KeyedRow& row, std::span<const Value> values
 Outcome insert(RowWork& work, const KeyedRow& row, std::vector<Value>& values) {
   const std::size_t columns = values.size();
   values.insert(values.end(), work.scratch.parts.begin(), work.scratch.parts.end());
-  store::Changed changed;
-  const Outcome outcome = work.store.insert(*row.use, {values}, changed);
+  const Outcome outcome = insert_row(work, row, values);
   values.resize(columns);
   return outcome;
 }

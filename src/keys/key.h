@@ -48,6 +48,7 @@ enum class KeyMistake : std::uint8_t {
   unusable_container,  // its columns or its index are not those of the table
   no_flags,            // the container has no column for them
   no_expiry,
+  zero_asks_for_id,  // the column is AUTO_INCREMENT, and would get another value
   count_,
 };
 

@@ -161,6 +161,14 @@ Outcome count_locked(RowWork& work, const KeyedRow& row, std::uint64_t& rows) {
   return work.store.count(*row.use, row.selection(work), rows, work.sink);
 }
 
+Outcome insert_row(RowWork& work, const KeyedRow& row, std::span<const store::Value> values) {
+  store::Changed changed;
+  const Outcome outcome =
+      work.store.insert(*row.use, {.values = values, .keeps_zero = true}, changed);
+  const bool is_zero = outcome.answered() && outcome.status() == store::zero_asks_for_id;
+  return is_zero ? Outcome(status_of(KeyMistake::zero_asks_for_id)) : outcome;
+}
+
 // The store resolves the names again if the table's definition has changed.
 Outcome check_current(RowWork& work, const KeyedRow& row,
                       const std::shared_ptr<const store::Caller>& caller) {

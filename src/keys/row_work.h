@@ -105,6 +105,9 @@ inline store::Outcome count_row(RowWork& work, const KeyedRow& row, std::uint64_
   return work.store.count(*row.use, row.selection(work), rows, work.sink);
 }
 
+// A new row: the values of the columns of its index, the last ones of which are those of the key.
+store::Outcome insert_row(RowWork& work, const KeyedRow& row, std::span<const store::Value> values);
+
 // Whether the table is as it was when the row was opened. It stays so for the rest of the pass, because the
 // pass has it open. Not ok, too, if the caller must not know of the table.
 store::Outcome check_current(RowWork& work, const KeyedRow& row,

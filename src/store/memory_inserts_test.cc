@@ -94,6 +94,17 @@ class MemoryInsertsTest : public ::testing::Test {
 
 using enum AssignKind;
 
+TEST_F(MemoryInsertsTest, AZeroThatIsToBeKeptIsNoNewId) {
+  const std::vector<Value> values{{"0"}, {"30"}, {"c"}, {"7"}};
+  store_.begin_pass(PassMode::together, budget_);
+  Changed changed;
+  EXPECT_EQ(store_.insert(use_, {.values = values, .keeps_zero = true}, changed).status(),
+            zero_asks_for_id);
+  EXPECT_TRUE(store_.insert(use_, {.values = values}, changed).ok());
+  EXPECT_EQ(changed.id->magnitude(), 3U);
+  EXPECT_TRUE(store_.end_pass().ok());
+}
+
 TEST_F(MemoryInsertsTest, InsertsAllRowsOrNone) {
   EXPECT_EQ(insert({null, {"30"}, {"c"}, {"7"}, null, null, null, {"8"}}),
             "inserted 3, inserted 4");

@@ -426,6 +426,7 @@ Outcome MemoryStore::insert(IndexUse& use, const Insert& row, Changed& changed) 
   assert(row.values.size() <= on.columns.size());
   if (const Verdict verdict = enter(on.table); verdict != Verdict::answered) return verdict;
 
+  if (row.keeps_zero && on.table.asks_for_id(on.columns, row.values)) return zero_asks_for_id;
   const std::size_t undo_size = undo_.size();
   std::uint64_t id = 0;
   const Status status = on.table.insert(on.columns, row.values, undo_, id);

@@ -60,6 +60,14 @@ Status MemoryTable::make_row(std::span<const std::uint32_t> columns, std::span<c
   return {};
 }
 
+bool MemoryTable::asks_for_id(std::span<const std::uint32_t> columns,
+                              std::span<const Value> values) const {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (columns[i] == auto_increment_) return !values[i].null && values[i].bytes == "0";
+  }
+  return false;
+}
+
 // The default is NULL, or else an empty value.
 void MemoryTable::take_default(std::size_t column, Field& field) const {
   field = {};

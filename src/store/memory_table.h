@@ -49,6 +49,8 @@ class MemoryTable {
   const MemoryTableSpec& spec() const { return spec_; }
   std::size_t size() const { return rows_.size(); }
   bool has_auto_increment() const { return auto_increment_ < spec_.columns.size(); }
+  // Whether a row with these values would get an id in place of a 0.
+  bool asks_for_id(std::span<const std::uint32_t> columns, std::span<const Value> values) const;
 
   // `parts` has to stay valid as long as the cursor exists.
   KeyTree::Cursor seek(std::size_t key, Range range, std::span<const Cell> parts) const;

@@ -275,6 +275,9 @@ struct Change {
 // A new row.
 struct Insert {
   std::span<const Value> values{};  // for the first columns of the open index
+  // A 0 for the AUTO_INCREMENT column is a value. Where the server would make an id in its place, the answer is
+  // zero_asks_for_id.
+  bool keeps_zero = false;
 };
 
 // What an insert does about a row that is there already and has a unique value of the new one.

@@ -211,6 +211,10 @@ class Sink {
 // says that an engine cannot do something.
 inline constexpr Status cannot_be_undone{Error::not_supported, 1178};
 
+// The answer to an insert that would not keep a 0, see Insert: of the server's errors one about AUTO_INCREMENT that
+// no insert raises.
+inline constexpr Status zero_asks_for_id{Error::wrong_value, 1075};
+
 // The answers to who lists the tables of a database that is not there, and to who may do nothing in it.
 inline constexpr Status no_database{Error::no_table, 1049};
 inline constexpr Status database_denied{Error::denied, 1044};

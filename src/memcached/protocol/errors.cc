@@ -94,6 +94,8 @@ std::string_view text_of(keys::KeyMistake mistake) {
       return "SERVER_ERROR the columns of the key's container are not those of its table";
     case no_flags: return "CLIENT_ERROR the key's container has no column for flags";
     case no_expiry: return "CLIENT_ERROR the key's container has no column for the expiry";
+    case zero_asks_for_id:
+      return "CLIENT_ERROR 0 in an AUTO_INCREMENT column asks for a new number";
     default: return "SERVER_ERROR there is no container, see docs/memcached.md";
   }
 }

@@ -128,7 +128,7 @@ Outcome TableStore::leave_shared(const OpenTable& opened, Status status) {
 struct TableStore::InsertWrite {
   static constexpr Purpose purpose = Purpose::insert;
 
-  Status set_up(OpenTable& opened) { return store.writer_.set_up_insert(opened, plan, row.values); }
+  Status set_up(OpenTable& opened) { return store.writer_.set_up_insert(opened, plan, row); }
   static bool is_one_row(const OpenTable& /*opened*/) { return true; }
   Status execute(OpenTable& opened) {
     changed = {.rows = 1};

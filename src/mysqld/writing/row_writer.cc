@@ -97,20 +97,38 @@ bool crosses_zero(const TABLE& table, const IndexPlan& plan, const store::Change
   return false;
 }
 
+// The id that an insert gives, as a text. Nothing: it gives none.
+std::optional<std::string_view> given_id(const TABLE& table, const IndexPlan& plan,
+                                         std::span<const store::Value> values) {
+  const Field* const column = table.found_next_number_field;
+  if (column == nullptr) return std::nullopt;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (plan.columns()[i].number == server::number_of(*column) && !values[i].null)
+      return values[i].bytes;
+  }
+  return std::nullopt;
+}
+
+// Without this mode, 0 asks for a new id.
+bool is_zero_an_id(const TABLE& table) {
+  return (table.in_use->variables.sql_mode & MODE_NO_AUTO_VALUE_ON_ZERO) != 0;
+}
+
 // Whether an insert gives an id of 0 or below.
 bool gives_low_id(const TABLE& table, const IndexPlan& plan, std::span<const store::Value> values) {
-  const Field* const column = table.found_next_number_field;
-  if (column == nullptr) return false;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (plan.columns()[i].number != server::number_of(*column) || values[i].null) continue;
-    const std::string_view text = values[i].bytes;
-    const std::size_t first = text.find_first_not_of(' ');
-    const char digit = first == std::string_view::npos ? '0' : text[first];
-    // Without this mode, 0 asks for a new id.
-    const bool is_zero_given = (table.in_use->variables.sql_mode & MODE_NO_AUTO_VALUE_ON_ZERO) != 0;
-    if (digit == '-' || (is_zero_given && (digit < '1' || digit > '9'))) return true;
-  }
-  return false;
+  const std::optional<std::string_view> id = given_id(table, plan, values);
+  if (!id) return false;
+  const std::size_t first = id->find_first_not_of(' ');
+  const char digit = first == std::string_view::npos ? '0' : (*id)[first];
+  return digit == '-' || (is_zero_an_id(table) && (digit < '1' || digit > '9'));
+}
+
+// Whether the server would make an id in place of the 0 that an insert gives.
+bool asks_for_id(const TABLE& table, const IndexPlan& plan, std::span<const store::Value> values) {
+  const std::optional<std::string_view> id = given_id(table, plan, values);
+  if (!id || is_zero_an_id(table)) return false;
+  const std::string_view digits = id->substr(0, id->find_first_of("eE"));
+  return digits.find_first_of("123456789") == std::string_view::npos;
 }
 
 }  // namespace
@@ -189,7 +207,14 @@ Status RowWriter::begin_set_up(OpenTable& opened, IndexPlan& plan) {
   return {};
 }
 
-Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan,
+Status RowWriter::set_up_insert(OpenTable& opened, IndexPlan& plan, const store::Insert& row) {
+  const Status status = set_up_values(opened, plan, row.values);
+  const bool is_refused =
+      status.ok() && row.keeps_zero && asks_for_id(*opened.table, plan, row.values);
+  return is_refused ? store::zero_asks_for_id : status;
+}
+
+Status RowWriter::set_up_values(OpenTable& opened, IndexPlan& plan,
                                 std::span<const store::Value> values) {
   const std::uint32_t setup = setup_number(insert_kind, values.size());
   if (opened.plan == &plan && opened.setup == setup && !gives_low_id(*opened.table, plan, values))

@@ -29,8 +29,8 @@ class RowWriter {
 
   // Set up the table for an insert of these values, or for a modification through the plan's index.
   // They do nothing if the table is set up so already. set_up_modify() also decides whether the rows
-  // have to be found first.
-  Status set_up_insert(OpenTable& opened, IndexPlan& plan, std::span<const store::Value> values);
+  // have to be found first. set_up_insert() refuses a 0 that the row does not keep.
+  Status set_up_insert(OpenTable& opened, IndexPlan& plan, const store::Insert& row);
   Status set_up_modify(OpenTable& opened, IndexPlan& plan, const store::Change& change);
 
   // Inserts one row. `id` becomes the value of the auto-increment column, if there is one.
@@ -87,6 +87,7 @@ class RowWriter {
   Status engine_failure(TABLE& table, int error);
   static std::optional<store::InsertId> id_of_row(TABLE& table);
   Status begin_set_up(OpenTable& opened, IndexPlan& plan);
+  Status set_up_values(OpenTable& opened, IndexPlan& plan, std::span<const store::Value> values);
   Status update(OpenTable& opened, const IndexPlan& plan, const store::Change& change,
                 bool& counted);
   Status erase(TABLE& table, bool& counted);

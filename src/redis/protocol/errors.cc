@@ -83,6 +83,7 @@ std::string_view text_of(keys::KeyMistake mistake) {
       return "ERR the columns of the key's container are not those of its table";
     case no_flags: return "ERR the key's container has no column for flags";
     case no_expiry: return "ERR the key's container has no column for the expiry";
+    case zero_asks_for_id: return "ERR 0 in an AUTO_INCREMENT column asks for a new number";
     case none:
     case count_: break;
   }

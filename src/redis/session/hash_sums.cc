@@ -57,8 +57,7 @@ Outcome insert(Work& work, const KeyedRow& row, std::string_view value) {
   std::vector<Value>& values = work.scratch.values;
   values.assign(1, Value{value});
   values.insert(values.end(), work.scratch.parts.begin(), work.scratch.parts.end());
-  store::Changed changed;
-  return work.store.insert(*row.use, {values}, changed);
+  return keys::insert_row(work, row, values);
 }
 
 // Adds to what the column holds as a text. False: it is no number, or there would be none.

@@ -73,8 +73,7 @@ Outcome set_or_insert(Work& work, const KeyedRow& row, std::size_t& created) {
     bool is_there = false;
     const Outcome set = set_if_there(work, row, is_there, created);
     if (!set.ok() || is_there) return set;
-    store::Changed changed;
-    inserted = work.store.insert(*row.use, {work.scratch.values}, changed);
+    inserted = keys::insert_row(work, row, work.scratch.values);
     // Another session may have inserted the row meanwhile. If not, it is another row's value.
     if (inserted.status().kind() != Error::duplicate_key) break;
   }
@@ -121,7 +120,7 @@ Outcome set_null_or_insert(Work& work, const KeyedRow& row, bool& is_set) {
     bool is_there = false;
     const Outcome looked = look_for(work, row, is_there);
     if (!looked.ok() || is_there) return looked;
-    inserted = work.store.insert(*row.use, {work.scratch.values}, changed);
+    inserted = keys::insert_row(work, row, work.scratch.values);
     is_set = inserted.ok();
     if (inserted.status().kind() != Error::duplicate_key) break;
   }

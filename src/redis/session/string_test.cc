@@ -23,11 +23,21 @@ void add_table_of_two(store::MemoryDatabase& database) {
                       {{"PRIMARY", {0, 1}, true}}});
 }
 
+// A container whose key the server makes if it is 0.
+void add_table_of_numbers(store::MemoryDatabase& database) {
+  database.add_table(
+      {"hs",
+       "numbered",
+       {{.name = "id", .integer = true, .nullable = false, .auto_increment = true}, {.name = "v"}},
+       {{"PRIMARY", {0}, true}}});
+}
+
 class RedisStringTest : public ::testing::Test {
  protected:
   RedisStringTest() {
     store::add_container_tables(server_.database);
     add_table_of_two(server_.database);
+    add_table_of_numbers(server_.database);
     auto source = std::make_shared<keys::ContainerSource>();
     EXPECT_TRUE(keys::read_source("handlersocket.containers", *source));
     source->note_mistake = [this](const auto& one) {
@@ -284,6 +294,17 @@ TEST_F(RedisStringTest, AMistakeOfAContainerIsToldOnce) {
     EXPECT_EQ(say({"GET", "bad:a"}).starts_with("-"), table == "none");
   }
   EXPECT_EQ(noted_, told);
+}
+
+TEST_F(RedisStringTest, NoNumberIsMadeForAKey) {
+  add_container({"numbered", "hs", "numbered", "id", "v", "0", "0", "0"});
+  const std::string refused = "-ERR 0 in an AUTO_INCREMENT column asks for a new number\r\n";
+  EXPECT_EQ(say({"SET", "numbered:0", "x"}), refused);
+  EXPECT_EQ(say({"SET", "numbered:0", "x", "NX"}), refused);
+  EXPECT_EQ(say({"HSET", "hs.numbered:0", "v", "x"}), refused);
+  EXPECT_EQ(say({"HSETNX", "hs.numbered:0", "v", "x"}), refused);
+  EXPECT_EQ(say({"HINCRBY", "hs.numbered:0", "v", "1"}), refused);
+  EXPECT_EQ(say({"SCAN", "0", "MATCH", "hs.numbered:*"}), "*2\r\n$1\r\n0\r\n*0\r\n");
 }
 
 TEST_F(RedisStringTest, AKeyIsRenamedToAnotherOneOfItsRow) {
