@@ -46,10 +46,9 @@ std::size_t Dialogue::whole_requests(std::string_view input) const {
 // Of the request at work.
 void Dialogue::append_error(Status status, Buffer& out) const { Reply(out).error(asked_, status); }
 
+// A container that the request has named stays chosen, as after every other error.
 void Dialogue::replace_reply(std::string_view input, Status status, std::uint32_t replies,
                              Buffer& out) {
-  // All requests behind the first one that waited have failed with it.
-  state_.container.note_failed();
   if (replies == 0) return;
   Asked asked{.form = state_.wire == Wire::binary ? Form::binary : Form::text};
   if (asked.form == Form::binary) {
@@ -76,10 +75,7 @@ Dialogue::State& Dialogue::begin_change(passes::Changes& changes) {
   return state_;
 }
 
-void Dialogue::keep_changes() {
-  before_.reset();
-  state_.container.note_committed();
-}
+void Dialogue::keep_changes() { before_.reset(); }
 
 void Dialogue::undo_changes() {
   if (before_ == nullptr) return;

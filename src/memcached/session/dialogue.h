@@ -20,7 +20,6 @@
 #include "memcached/session/items.h"
 #include "passes/dialogue.h"
 #include "passes/log_in.h"
-#include "passes/provisional.h"
 
 namespace hs::memcached {
 
@@ -66,7 +65,7 @@ class Dialogue final : public passes::Dialogue {
   // What requests may change. If their pass is executed again, they find it as it was.
   struct State {
     Wire wire = Wire::unknown;
-    passes::Provisional<std::string> container{};  // empty: the default one
+    std::string container{};      // that was chosen; empty: the default one
     std::size_t thrown_away = 0;  // so many bytes at the front belong to a request that was refused
     ManyKeys many{};
   };
@@ -103,7 +102,10 @@ class Dialogue final : public passes::Dialogue {
                     std::size_t end);
   void give_up_first(passes::Requests& requests, Memcached& front);
   void throw_away(passes::Requests& requests);
-  void note_container(passes::Requests& requests, std::string_view container, bool is_write);
+  bool end_on_items(passes::Requests& requests, const passes::Answer& answer,
+                    std::string_view container, std::size_t end);
+  void choose(passes::Changes& changes, std::string_view container);
+  void note_reached(std::string_view container);
 
   // look_ahead.cc: names the items of the next keys of a get of many, this key first.
   void name_items(const Request& request, std::string_view key, std::string_view more_keys,
@@ -125,6 +127,9 @@ class Dialogue final : public passes::Dialogue {
   std::unique_ptr<Before> before_;  // null: nothing has changed
   keys::RememberedRows remembered_;
   Asked asked_;  // of the request at work
+  // To which container the first request had come when it was executed last, and had to wait; empty: to no
+  // other one. If its time is up before it is executed again, this one is chosen.
+  std::string reached_;
 
   // What plan() has read.
   Request planned_;

@@ -9,11 +9,10 @@ using store::Outcome;
 
 Outcome execute_on_key(RowWork& work, const Request& request, std::string_view key,
                        std::string_view& container) {
-  ChosenItem chosen;
-  const Status status = choose_item(work.containers, key, container, chosen);
-  if (!status.ok()) return status;
-  if (only_reads(request.action)) return read_item(work, request, key, chosen);
-  return change_item(work, request, key, chosen);
+  return with_chosen_item(work.containers, key, container, [&](const ChosenItem& chosen) {
+    if (only_reads(request.action)) return read_item(work, request, key, chosen);
+    return change_item(work, request, key, chosen);
+  });
 }
 
 }  // namespace

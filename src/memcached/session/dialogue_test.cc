@@ -250,32 +250,6 @@ TEST_F(MemcachedDialogueTest, AFailedCommitLeavesNoPartOfALongGetBehindIt) {
       "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n" + kept + "END\r\n");
 }
 
-// A request that has failed has not chosen a container, however it has failed.
-TEST_F(MemcachedDialogueTest, AFailedCommitTakesBackWhichContainerWasChosen) {
-  say("version\r\n");
-  const std::string failed =
-      "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n";
-  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
-  EXPECT_EQ(say("set @@two.a:1 0 0 1\r\nx\r\n"), failed);
-  EXPECT_EQ(say("get a\r\n"), "END\r\n");
-  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
-  EXPECT_EQ(say("set a 0 0 1\r\nx\r\nget @@two\r\nversion\r\n"),
-            failed + failed + "VERSION 1.6.45\r\n");
-  EXPECT_EQ(say("get a\r\n"), "END\r\n");
-}
-
-// What was answered before the change stays.
-TEST_F(MemcachedDialogueTest, AFailedCommitLeavesTheContainerThatWasChosenBefore) {
-  say("version\r\n");
-  server_.worker_store->faults().next_commit = Status(Error::too_large, 1197);
-  EXPECT_EQ(say("get @@two\r\nset a:1 0 0 1\r\nx\r\nget @@default.a\r\n"),
-            "VALUE @@two 0 6\r\nhs/two\r\nEND\r\n"
-            "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n"
-            "SERVER_ERROR 1197 HY000 The change is too large for the binary log\r\n");
-  EXPECT_EQ(say("get a:1\r\nget @@two\r\n"), "END\r\nVALUE @@two 0 6\r\nhs/two\r\nEND\r\n");
-  EXPECT_EQ(say("set a:1 0 0 1\r\nx\r\nget a:1\r\n"), "STORED\r\nVALUE a:1 0 2\r\nx|\r\nEND\r\n");
-}
-
 TEST_F(MemcachedDialogueTest, ABrokenPassIsExecutedAgain) {
   say("set n 0 0 1\r\n5\r\n");
   server_.worker_store->faults().broken_in = 2;

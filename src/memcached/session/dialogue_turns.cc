@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
+#include <utility>
 
 #include "base/short_bytes.h"
 #include "keys/keys_ahead.h"
@@ -166,12 +167,27 @@ bool Dialogue::execute_request(passes::Requests& requests, Memcached& front,
   return goes_on && done != Done::closes;
 }
 
-void Dialogue::note_container(passes::Requests& requests, std::string_view container,
-                              bool is_write) {
-  if (are_equal(container, state_.container.get())) return;
-  auto& chosen = begin_change(requests.changes()).container;
-  if (is_write || !requests.is_part_final()) return chosen.set_until_commit(std::string(container));
-  chosen.set(std::string(container));
+void Dialogue::choose(passes::Changes& changes, std::string_view container) {
+  if (are_equal(container, state_.container)) [[likely]]
+    return;
+  begin_change(changes).container = container;
+}
+
+void Dialogue::note_reached(std::string_view container) {
+  reached_ = are_equal(container, state_.container) ? std::string_view{} : container;
+}
+
+// A container that the request has named is chosen, however it was answered. If it was not, it is executed
+// again, from the container that was chosen before it.
+bool Dialogue::end_on_items(passes::Requests& requests, const Answer& answer,
+                            std::string_view container, std::size_t end_offset) {
+  const bool goes_on = end(requests, answer, end_offset);
+  if (requests.turn().consumed == end_offset) [[likely]] {
+    choose(requests.changes(), container);
+  } else {
+    note_reached(container);
+  }
+  return goes_on;
 }
 
 // So that other clients do not wait behind a get of very many keys, it goes on in later turns. What it
@@ -180,9 +196,10 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
                            std::size_t end_offset) {
   Answer answered{.read = true, .counter = Counter::requests_find};
   const std::size_t begin = requests.out().size();
-  if (!answered.may_run(requests.runs())) return end(requests, answered, end_offset);
+  std::string_view container = state_.container;
+  if (!answered.may_run(requests.runs()))
+    return end_on_items(requests, answered, container, end_offset);
   RowWork work = work_for(requests.store(), front, requests.out(), true, nullptr);
-  std::string_view container = state_.container.get();
   std::string_view rest = request.more_keys;
   std::string_view key = request.key;
   if (state_.many.has_begun) {
@@ -196,9 +213,9 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
     if (has_more)
       keys_ahead.begin_key(
           [&](store::LookAhead& ahead) { name_items(request, key, rest, container, ahead); });
-    ChosenItem chosen;
-    outcome = choose_item(front.containers(), key, container, chosen);
-    if (outcome.ok()) outcome = read_item(work, request, key, chosen);
+    outcome = with_chosen_item(front.containers(), key, container, [&](const ChosenItem& chosen) {
+      return read_item(work, request, key, chosen);
+    });
     if (!outcome.ok()) break;
     key = take_word(rest);
     if (key.empty()) break;
@@ -208,42 +225,36 @@ bool Dialogue::execute_get(passes::Requests& requests, Memcached& front, const R
       requests.out().truncate(begin);
       return false;
     }
-    note_container(requests, container, false);
+    choose(requests.changes(), container);
     begin_change(requests.changes()).many = {
         .has_begun = true, .next = static_cast<std::size_t>(key.data() - request.more_keys.data())};
     return false;
   }
   if (outcome.ok()) {
     Reply(requests.out()).end_of_items(request);
-    note_container(requests, container, false);
   } else {
     requests.out().truncate(begin);
   }
   if (answered.note_outcome(outcome)) append_error(outcome.status(), requests.out());
-  return end(requests, answered, end_offset);
+  return end_on_items(requests, answered, container, end_offset);
 }
 
 bool Dialogue::execute_item(passes::Requests& requests, Memcached& front, const Request& request,
                             std::size_t end_offset) {
   const bool is_read = only_reads(request.action);
   Answer answered{.write = !is_read, .read = is_read, .counter = counter_of(request.action)};
-  if (!answered.may_run(requests.runs())) return end(requests, answered, end_offset);
-  if (is_too_much(request)) {
-    answered.verdict = Verdict::oversized;
-    return end(requests, answered, end_offset);
-  }
+  std::string_view container = state_.container;
+  const bool may_run = answered.may_run(requests.runs());
+  if (may_run && is_too_much(request)) answered.verdict = Verdict::oversized;
+  if (!may_run || answered.verdict == Verdict::oversized)
+    return end_on_items(requests, answered, container, end_offset);
   const std::size_t begin = requests.out().size();
   RowWork work = work_for(requests.store(), front, requests.out(), true, nullptr);
-  std::string_view container = state_.container.get();
   Outcome outcome = front.look(requests.store());
   if (outcome.ok()) outcome = execute_on_items(work, request, container, nullptr);
-  if (outcome.ok()) {
-    note_container(requests, container, !is_read);
-  } else {
-    requests.out().truncate(begin);
-  }
+  if (!outcome.ok()) requests.out().truncate(begin);
   if (answered.note_outcome(outcome)) append_error(outcome.status(), requests.out());
-  return end(requests, answered, end_offset);
+  return end_on_items(requests, answered, container, end_offset);
 }
 
 void Dialogue::give_up_first(passes::Requests& requests, Memcached& front) {
@@ -255,7 +266,9 @@ void Dialogue::give_up_first(passes::Requests& requests, Memcached& front) {
   asked_ = reader.request();
   append_error(passes::row_wait_timed_out, requests.out());
   requests.refused(counter_of(asked_.action), reader.size());
-  begin_change(requests.changes()).many = {};
+  State& state = begin_change(requests.changes());
+  state.many = {};
+  if (!reached_.empty()) state.container = reached_;
 }
 
 passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
@@ -295,9 +308,9 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
   std::optional<WholeItem> sink;
   if (place.sink != nullptr) sink.emplace(*place.sink);
   RowWork work = work_for(place.store, front, place.out, false, sink ? &*sink : nullptr);
-  std::string_view container = state_.container.get();
+  std::string_view container = state_.container;
   const Outcome outcome = execute_on_items(work, planned_, container, place.sink);
-  if (outcome.ok()) state_.container.set(std::string(container));
+  note_reached(container);
   return outcome;
 }
 
@@ -305,6 +318,7 @@ Outcome Dialogue::execute_planned(passes::Place& place, passes::Protocol& protoc
 void Dialogue::end_planned(Status /*ended*/, passes::Protocol& /*protocol*/) {
   planned_ = {};
   state_.many = {};
+  if (!reached_.empty()) state_.container = std::exchange(reached_, {});
 }
 
 }  // namespace hs::memcached

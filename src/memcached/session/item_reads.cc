@@ -67,6 +67,20 @@ Status choose_item(const keys::Containers& containers, std::string_view key,
   return {};
 }
 
+bool is_of_container(Status status) {
+  using enum keys::KeyMistake;
+  const keys::KeyMistake mistake = keys::key_mistake_of(status);
+  if (mistake == not_unique || mistake == unusable_container) return true;
+  switch (status.kind()) {
+    case Error::no_table:
+    case Error::locked_table:
+    case Error::no_index:
+    case Error::no_column:
+    case Error::denied: return true;
+    default: return false;
+  }
+}
+
 Outcome read_item(RowWork& work, const Request& request, std::string_view key,
                   const ChosenItem& chosen) {
   if (chosen.is_container) {

@@ -47,6 +47,22 @@ struct ChosenItem {
 };
 Status choose_item(const keys::Containers& containers, std::string_view key,
                    std::string_view& container, ChosenItem& chosen);
+// Whether an error says that the container cannot be used, whatever is asked of it.
+bool is_of_container(Status status);
+
+// Calls `execute(chosen)` with the item of a key. However that ends, the container that the key names is
+// chosen, unless it cannot be used.
+template <class Execute>
+store::Outcome with_chosen_item(const keys::Containers& containers, std::string_view key,
+                                std::string_view& container, Execute execute) {
+  std::string_view next = container;
+  ChosenItem chosen;
+  const Status status = choose_item(containers, key, next, chosen);
+  if (!status.ok()) return status;
+  const store::Outcome outcome = execute(chosen);
+  if (outcome.ok() || !is_of_container(outcome.status())) container = next;
+  return outcome;
+}
 
 // Which columns of an item a request shows.
 inline keys::Asks asks_of(const Request& request) {

@@ -38,7 +38,7 @@ std::size_t Dialogue::look_ahead(std::string_view input, const store::Store& /*s
   // What was used on another worker's store was forgotten by depart().
   if (caller() == nullptr || state_.thrown_away != 0 || state_.many.has_begun) return 0;
   RequestReader reader;
-  std::string_view container = state_.container.get();
+  std::string_view container = state_.container;
   std::size_t taken = 0;
   while (!ahead.is_full()) {
     // A longer line is left alone, so that nobody searches it for its end.

@@ -6,6 +6,7 @@
 // TestClient of its own.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <memory>
@@ -22,17 +23,31 @@
 
 namespace hs::memcached {
 
-// Gives a streamer's bytes on.
+// How a client takes what a streamer has for it.
+struct TestReading {
+  std::size_t most_bytes = ~std::size_t{0};  // it takes so many in each run, and then stalls
+  bool others_wait = false;                  // for the streamer
+};
+
+// Gives a streamer's bytes on. A client that stalls and may not is gone.
 class TestStream final : public net::Stream {
  public:
-  Sent send(Buffer& out, bool /*may_stall*/) override {
-    bytes += out.view();
+  explicit TestStream(const TestReading& reading) : reading_(reading) {}
+  Sent send(Buffer& out, bool may_stall) override {
+    const std::size_t taken = std::min(out.size(), reading_.most_bytes - bytes.size());
+    bytes += out.view().substr(0, taken);
+    out.drop_front(taken);
+    if (out.empty()) return Sent::all;
+    if (may_stall) return Sent::stalled;
     out.clear();
-    return Sent::all;
+    return Sent::ended;
   }
-  bool must_give_way() override { return false; }
+  bool must_give_way() override { return reading_.others_wait; }
   bool must_end() override { return false; }
   std::string bytes;
+
+ private:
+  const TestReading& reading_;
 };
 
 // A server: its settings, its tables, a worker and a streamer.
@@ -62,6 +77,7 @@ struct TestServer {
   std::shared_ptr<Config> config;
   store::MemoryBounds bounds_of_store;
   hs::passes::RunnerConfig passes;
+  TestReading reading;
   store::MemoryDatabase database;
   CounterBlock counters;
   store::MemoryStore* worker_store = nullptr;
@@ -82,7 +98,7 @@ class TestClient {
     if (closed()) return replies;
     input_ += bytes;
     next_ = net::Next::again;
-    turns = 0;
+    turns = runs_of_streamer = 0;
     while (next_ == net::Next::again || next_ == net::Next::stream || next_ == net::Next::log_in) {
       ++turns;
       net::Turn turn{.dialogue = dialogue_.get(),
@@ -99,7 +115,8 @@ class TestClient {
         const net::Endpoint endpoint{.is_loopback = true};
         const bool logs_in = next_ == net::Next::log_in;
         if (logs_in) turn.endpoint = &endpoint;
-        TestStream stream;
+        TestStream stream(server_.reading);
+        ++runs_of_streamer;
         server_.streamer->run_stream(turn, out_, stream);
         replies += stream.bytes;
         replies += out_.view();
@@ -119,6 +136,7 @@ class TestClient {
   std::size_t left() const { return input_.size(); }
   net::Dialogue& dialogue() { return *dialogue_; }
   int turns = 0;
+  int runs_of_streamer = 0;
 
  private:
   static constexpr int most_turns = 100'000;

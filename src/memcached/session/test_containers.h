@@ -1,7 +1,7 @@
 // TestContainers: a server with containers, for the tests and the fuzzer of this folder.
 //
 // `default` has all columns that a container may have. `two` has a key and a value of two columns, and
-// nothing else. Its clock stands still.
+// nothing else. The key of `odd` may be NULL. The table of `gone` is not there. The clock stands still.
 #pragma once
 
 #include <array>
@@ -44,9 +44,16 @@ struct TestContainers : TestServer {
                          {.name = "x"},
                          {.name = "y"}},
                         {{"PRIMARY", {0, 1}, true}}});
+    database.add_table({"hs",
+                        "odd",
+                        {{.name = "a"}, {.name = "b"}, {.name = "v"}},
+                        {{"ab", {0, 1}, true}, {"b", {1}, true}}});
     add_container(containers,
                   {"default", "hs", "kv", "k", "v", "flags", "cas", "expires", "PRIMARY"});
     add_container(containers, {"two", "hs", "two", "a b", "x,y", "0", "0", "0", "PRIMARY"});
+    add_container(containers, {"odd", "hs", "odd", "a b", "v", "0", "0", "0", "ab"});
+    add_container(containers, {"of_b", "hs", "odd", "b", "v", "0", "0", "0", "b"});
+    add_container(containers, {"gone", "hs", "gone", "k", "v", "0", "0", "0", "PRIMARY"});
     const auto source = std::make_shared<keys::ContainerSource>();
     [[maybe_unused]] const bool is_name = keys::read_source("hs.containers", *source);
     assert(is_name);
