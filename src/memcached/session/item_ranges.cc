@@ -1,4 +1,5 @@
 // Gets of ranges, as MySQL's memcached plugin had them: `@>key`, `@>=key`, `@<key` and `@<=key`.
+#include <algorithm>
 #include <string>
 
 #include "memcached/protocol/number.h"
@@ -11,7 +12,14 @@ using store::Comparison;
 using store::Outcome;
 using Kind = store::ColumnValue::Kind;
 
-// Writes each live item, with the key that its row has.
+// A byte that may stand in a key of the text protocol.
+bool is_of_key(char byte) {
+  constexpr char delete_sign = 0x7f;
+  return static_cast<unsigned char>(byte) > ' ' && byte != delete_sign;
+}
+
+// Writes each live item, with the key that its row has. A row whose key no client could write is left out:
+// its bytes could be taken for other lines of the reply.
 class RangeRows final : public store::Rows {
  public:
   RangeRows(RowWork& work, const Request& request, const RowAccess& access)
@@ -23,7 +31,7 @@ class RangeRows final : public store::Rows {
     if (!head.is_live) return true;
     value_.clear();
     if (!read_key(columns, row)) return false;
-    if (!status_.ok()) return true;
+    if (!status_.ok() || !is_key_written_) return true;
     status_ = keys::append_value(access_, columns, row, value_);
     if (!status_.ok()) return status_.kind() != Error::no_memory;
     Reply(out).item(request_, key_,
@@ -37,23 +45,28 @@ class RangeRows final : public store::Rows {
   Status status() const { return status_; }
 
  private:
-  // As a client would write it: only the last part may have every byte.
+  // As a client would write it: in all parts but the last one, it may write each byte with %. False: there
+  // is no memory.
   bool read_key(std::span<const store::Column> columns, const store::CurrentRow& row) {
     constexpr std::string_view digits = "0123456789ABCDEF";
     const std::size_t parts = access_.shape->key.size();
     const std::size_t first = access_.positions.size() - parts;
     char room[store::Column::room];
     key_.clear();
+    is_key_written_ = false;
     for (std::size_t part = 0; part < parts; ++part) {
       const store::ColumnValue value = columns[first + part].value(row, room);
       if (value.kind == Kind::no_memory) return false;
+      if (value.kind == Kind::null || value.size > most_key_bytes) return true;
       const std::string_view bytes(value.data, value.size);
       if (part + 1 == parts) {
         key_ += bytes;
+        is_key_written_ =
+            !key_.empty() && key_.size() <= most_key_bytes && std::ranges::all_of(bytes, is_of_key);
         return true;
       }
       for (const char byte : bytes) {
-        if (byte == ':' || byte == '%') {
+        if (byte == ':' || byte == '%' || !is_of_key(byte)) {
           const auto number = static_cast<unsigned char>(byte);
           key_ += {'%', digits[number >> 4], digits[number & 15]};
         } else {
@@ -69,6 +82,7 @@ class RangeRows final : public store::Rows {
   const Request& request_;
   const RowAccess& access_;
   std::string key_;
+  bool is_key_written_ = false;
   std::string value_;
   Status status_{};
 };

@@ -1,4 +1,4 @@
-"""Which container a connection has chosen, of the tables that there are."""
+"""Containers of the tables that there are: which one a connection has chosen, and gets of ranges."""
 
 from __future__ import annotations
 
@@ -110,3 +110,25 @@ def test_a_container_is_chosen_by_a_request_that_has_waited_too_long(
         assert b"noreply" in request_ or told.startswith(b"SERVER_ERROR try again")
     assert is_chosen(wire)
     assert sql.row("SELECT n FROM number") == (b"5",)
+
+
+def test_rows_whose_key_no_client_can_write_are_left_out_of_ranges(wire: Line, sql: Sql) -> None:
+    sql.run(
+        "INSERT INTO name VALUES ('a', 1, '1'), ('a b', 2, '2'), ('b\\r\\nEND', 3, '3'),"
+        " ('b\\tc', 4, '4'), ('', 5, '5'), (NULL, 6, '6'), (REPEAT('k', 251), 7, '7'),"
+        " (REPEAT('l', 250), 8, '8'), ('z', NULL, '9')"
+    )
+    item = found(b"l" * 250, b"8")
+    shown = found(b"z", b"9")[:-5] + item[:-5] + found(b"a", b"1")
+    assert wire.ask(b"get @@name.none @<~\r\n") == shown
+    # In front of the last part a client can write every byte.
+    assert wire.ask(b"get @@names.none:1 @<bzz:1\r\n") == (
+        found(b"b%0D%0AEND:3", b"3")[:-5]
+        + found(b"b%09c:4", b"4")[:-5]
+        + found(b"a%20b:2", b"2")[:-5]
+        + found(b"a:1", b"1")[:-5]
+        + found(b":5", b"5")
+    )
+    assert wire.ask(b"get b%0D%0AEND:3 :5\r\n") == (
+        found(b"b%0D%0AEND:3", b"3")[:-5] + found(b":5", b"5")
+    )
