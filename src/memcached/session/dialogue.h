@@ -57,7 +57,7 @@ class Dialogue final : public passes::Dialogue {
  private:
   enum class Wire : std::uint8_t { unknown, text, binary };
 
-  // How far a get of many keys has come that goes on in a later turn.
+  // How far a get of many keys has come that goes on in a later turn, or when its client reads again.
   struct ManyKeys {
     bool has_begun = false;
     std::size_t next = 0;  // where the next key stands in the request's more_keys
@@ -113,7 +113,9 @@ class Dialogue final : public passes::Dialogue {
 
   // dialogue_items.cc: of all keys of a request.
   store::Outcome execute_on_items(RowWork& work, const Request& request,
-                                  std::string_view& container, store::Sink* sink) const;
+                                  std::string_view& container, store::Sink* sink);
+  store::Outcome end_key(store::Sink& sink, Buffer& out, std::size_t next,
+                         std::string_view container, std::uint32_t& keys);
 
   // dialogue_connection.cc
   Done execute_connection(passes::Requests& requests, const Request& request, Status& status);

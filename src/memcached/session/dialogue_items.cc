@@ -1,4 +1,7 @@
 // A request on all of its keys.
+#include <memory>
+
+#include "base/short_bytes.h"
 #include "memcached/session/dialogue.h"
 #include "memcached/session/memcached.h"
 
@@ -17,8 +20,35 @@ Outcome execute_on_key(RowWork& work, const Request& request, std::string_view k
 
 }  // namespace
 
+// On a streamer, between two keys of a get, of which the second one stands at `next`. The items that were
+// found are sent. If the client does not read, or others wait for the streamer, the get is parked here.
+// Behind what was sent, it begins again if it meets a lock.
+Outcome Dialogue::end_key(store::Sink& sink, Buffer& out, std::size_t next,
+                          std::string_view container, std::uint32_t& keys) {
+  constexpr std::size_t piece = std::size_t{256} << 10;
+  constexpr std::uint32_t keys_between_looks = 1000;
+  const bool is_piece = out.size() >= piece;
+  if (!is_piece && ++keys % keys_between_looks != 0) return {};
+  bool is_parked = false;
+  if (is_piece) {
+    const store::Sink::Flushed flushed = sink.flush(out, true);
+    if (flushed == store::Sink::Flushed::ended) return Error::killed;
+    is_parked = flushed == store::Sink::Flushed::stalled;
+  } else {
+    if (sink.must_end()) return Error::killed;
+    is_parked = sink.must_give_way();
+    if (!is_parked) return {};
+  }
+  state_.many = {.has_begun = true, .next = next};
+  if (!are_equal(container, state_.container)) state_.container = container;
+  const bool has_begun = sink.position != nullptr && sink.position->reply_begun;
+  if (sink.position == nullptr) sink.position = std::make_unique<store::Position>();
+  sink.position->reply_begun = has_begun || is_piece || !out.empty();
+  return is_parked ? Outcome(store::Verdict::parked) : Outcome();
+}
+
 Outcome Dialogue::execute_on_items(RowWork& work, const Request& request,
-                                   std::string_view& container, store::Sink* sink) const {
+                                   std::string_view& container, store::Sink* sink) {
   if (request.action == Action::flush) {
     const Outcome outcome = flush(work, container);
     if (outcome.ok()) Reply(work.out()).ok(request);
@@ -32,19 +62,20 @@ Outcome Dialogue::execute_on_items(RowWork& work, const Request& request,
       key = take_word(rest);
     }
     const std::size_t begin = work.out().size();
-    for (bool is_first = true; is_first || !key.empty(); is_first = false) {
-      const Outcome outcome = execute_on_key(work, request, key, container);
+    std::uint32_t keys = 0;
+    while (true) {
+      Outcome outcome = execute_on_key(work, request, key, container);
       if (!outcome.ok()) return outcome;
       key = take_word(rest);
       // The reply is kept until all items are changed.
       if (work.is_in_unit && work.out().size() - begin > keys::most_reply_bytes)
         return Error::too_large;
-      constexpr std::size_t piece = std::size_t{256} << 10;
-      if (sink == nullptr || work.out().size() < piece) continue;
-      // Nobody waits for the rest.
-      if (sink->flush(work.out(), false) == store::Sink::Flushed::ended) return Error::killed;
+      if (key.empty()) return {};
+      if (sink == nullptr) continue;
+      const auto next = static_cast<std::size_t>(key.data() - request.more_keys.data());
+      outcome = end_key(*sink, work.out(), next, container, keys);
+      if (!outcome.ok()) return outcome;
     }
-    return {};
   };
   const bool is_read = request.action == Action::get || request.action == Action::touch_and_get;
   Outcome outcome;

@@ -1,0 +1,112 @@
+"""Gets of much more than a client takes at once, and clients that read it slowly."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from server_instance import ServerInstance
+from support.database import Sql
+from support_memcached import Line, connect, found, memcached_server, stored
+from support_servers import wait_until
+
+MIB = 1 << 20
+KEYS = 40
+#: Longer than a streamer waits for a client.
+STALL = 2.5
+
+
+@pytest.fixture(scope="module")
+def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
+    settings = {"handlersocket_threads": 1, "handlersocket_stream_patience": 1}
+    with memcached_server(data_root, watch, **settings) as instance:
+        with connect(instance) as line:
+            for key in range(KEYS):
+                assert line.ask(stored(b"k%02d" % key, value(key))) == b"STORED\r\n"
+        yield instance
+
+
+def value(key: int) -> bytes:
+    return b"%02d." % key * (MIB // 3)
+
+
+def items(*keys: int) -> bytes:
+    return b"".join(found(b"k%02d" % key, value(key))[: -len(b"END\r\n")] for key in keys)
+
+
+def slow(server: ServerInstance) -> Line:
+    """A client with little room for replies."""
+    line = connect(server)
+    line.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 16 << 10)
+    return line
+
+
+def parked(sql: Sql) -> int:
+    return sql.status("handlersocket_finds_parked")
+
+
+def test_a_client_that_reads_late_gets_all_of_it(server: ServerInstance) -> None:
+    names = b" ".join(b"none k%02d" % key for key in range(KEYS))
+    with Sql(server.socket, "handlersocket") as sql, slow(server) as line:
+        before = parked(sql)
+        line.send(b"get " + names + b"\r\nget k07\r\nmn\r\n")
+        wait_until(lambda: parked(sql) > before, "the get is parked")
+        began = time.monotonic()
+        with connect(server) as other:  # the only streamer is free, and so is the table
+            assert other.ask(b"get k07\r\n") == items(7) + b"END\r\n"
+            sql.run("LOCK TABLES kv WRITE", "UNLOCK TABLES")
+        assert time.monotonic() - began < STALL
+        time.sleep(STALL)
+        expected = items(*range(KEYS)) + b"END\r\n" + items(7) + b"END\r\nMN\r\n"
+        assert line.until(b"MN\r\n") == expected
+
+
+def test_a_client_that_reads_a_little_now_and_then(server: ServerInstance) -> None:
+    names = b" ".join(b"k%02d" % key for key in range(KEYS))
+    with slow(server) as line:
+        line.send(b"get " + names + b"\r\n")
+        expected = items(*range(KEYS)) + b"END\r\n"
+        received = b""
+        began = time.monotonic()
+        while time.monotonic() - began < STALL:
+            received += line.exactly(10_000)
+            time.sleep(0.05)
+        received += line.exactly(len(expected) - len(received))
+        assert received == expected
+
+
+def test_ranges(server: ServerInstance) -> None:
+    with slow(server) as line:
+        line.send(b"get @>=k10 @<=k10 @>=k30\r\nmn\r\n")
+        time.sleep(STALL)
+        expected = items(*range(10, KEYS)) + items(*range(10, -1, -1)) + items(*range(30, KEYS))
+        assert line.until(b"MN\r\n") == expected + b"END\r\nMN\r\n"
+
+
+def test_a_lock_is_waited_for_behind_a_part(server: ServerInstance) -> None:
+    names = b" ".join(b"k%02d" % key for key in range(KEYS))
+    with Sql(server.socket, "handlersocket") as sql, slow(server) as line:
+        before = parked(sql)
+        line.send(b"get " + names + b"\r\nmn\r\n")
+        wait_until(lambda: parked(sql) > before, "the get is parked")
+        sql.run("LOCK TABLES kv WRITE")
+        expected = items(*range(KEYS)) + b"END\r\nMN\r\n"
+        received = line.exactly(len(items(0)))
+        time.sleep(0.5)
+        sql.run("UNLOCK TABLES")
+        assert received + line.until(b"MN\r\n") == expected
+
+
+def test_a_client_goes_away(server: ServerInstance) -> None:
+    names = b" ".join(b"k%02d" % key for key in range(KEYS))
+    with Sql(server.socket, "handlersocket") as sql:
+        before = parked(sql)
+        with slow(server) as line:
+            line.send(b"get " + names + b"\r\n")
+            wait_until(lambda: parked(sql) > before, "the get is parked")
+        with connect(server) as other:
+            assert other.ask(b"get k07\r\n") == items(7) + b"END\r\n"
