@@ -73,6 +73,16 @@ def as_user(server: ServerInstance, user: str) -> Line:
     return line
 
 
+def test_behind_a_log_in_a_set_is_a_set(server: ServerInstance) -> None:
+    # As in memcached.
+    words = f"ann {PASSWORD}".encode()
+    with as_user(server, "ann") as line:
+        assert line.ask(stored(b"twice", words)) == b"STORED\r\n"
+        assert line.ask(b"get twice\r\ndelete twice\r\n") == (
+            found(b"twice", words) + b"DELETED\r\n"
+        )
+
+
 def plain(user: str, password: str) -> bytes:
     return packet(0x21, b"PLAIN", b"", b"\0%s\0%s" % (user.encode(), password.encode()))
 
