@@ -88,6 +88,11 @@ class LockedRows final : public store::Rows {
   LockedItem& locked_;
 };
 
+// A command that is answered has stored what it was given: sql_mode has no value cut.
+void refuse_parts(std::span<Value> values) {
+  for (Value& value : values) value.is_whole = true;
+}
+
 // The values of an item's columns, as views into `item` and into this.
 class ItemValues {
  public:
@@ -114,6 +119,7 @@ class ItemValues {
                     : expiry_text(item.expires_ms, columns.expiry_decimals);
       values.push_back({expiry_});
     }
+    refuse_parts(values);
     return {};
   }
 
@@ -166,6 +172,7 @@ Outcome update(RowWork& work, const KeyedRow& row, std::span<const Value> values
 Outcome insert(RowWork& work, const KeyedRow& row, std::vector<Value>& values) {
   const std::size_t columns = values.size();
   values.insert(values.end(), work.scratch.parts.begin(), work.scratch.parts.end());
+  refuse_parts(std::span(values).subspan(columns));
   const Outcome outcome = insert_row(work, row, values);
   values.resize(columns);
   return outcome;

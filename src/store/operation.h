@@ -23,6 +23,8 @@ class Position;
 struct Value {
   std::string_view bytes;
   bool null = false;
+  // Of a write: if its column cannot hold it as it is, that is an error, whatever SQL would make of it.
+  bool is_whole = false;
 
   friend bool operator==(const Value&, const Value&) = default;
 };

@@ -128,7 +128,7 @@ Outcome touch_item(RowWork& work, const KeyedRow& row, std::int64_t expires_ms) 
   const bool is_null = expires_ms == Item::never && columns.expiry_may_be_null;
   const store::Assignment assignment{
       .column = static_cast<std::uint32_t>(columns.expiry),
-      .value = is_null ? store::Value{{}, true} : store::Value{seconds}};
+      .value = is_null ? store::Value{{}, true} : store::Value{.bytes = seconds, .is_whole = true}};
   const store::Change change{.kind = store::ChangeKind::assign, .assignments = {&assignment, 1}};
   store::Changed changed;
   return work.store.modify(*row.use, row.selection(work), change, nullptr, work.out(), changed);

@@ -98,9 +98,10 @@ enum class Strictness : std::uint8_t {
   ignores,          // INSERT IGNORE: few mistakes are errors
 };
 
-// Each family defines two classes. An object of theirs changes how the THD checks values for as
+// Each family defines three classes. An object of theirs changes how the THD checks values for as
 // long as it exists.
 class StrictChecks;
+class StrictAssignment;  // within StrictChecks, of one value
 class QuietChecks;
 
 template <class Checks>
@@ -109,6 +110,10 @@ concept StaysInPlace = !std::is_copy_constructible_v<Checks> && !std::is_copy_as
 // A failed assignment raises what INSERT or UPDATE would raise.
 template <class Checks>
 concept ChecksAsSql = StaysInPlace<Checks> && std::constructible_from<Checks, THD*, Strictness>;
+
+// A failed assignment raises what it would raise in strict mode, whatever sql_mode says.
+template <class Checks>
+concept ChecksAsStrictSql = StaysInPlace<Checks> && std::constructible_from<Checks, THD*>;
 
 // The return value of a store says what had to be changed, and no error or warning is left.
 // warned() says whether there was a warning since the object was made, even if the diagnostics area
@@ -125,4 +130,5 @@ concept ChecksQuietly = StaysInPlace<Checks> && std::constructible_from<Checks, 
 #include "family_session.h"
 
 static_assert(hs::mysqld::server::ChecksAsSql<hs::mysqld::server::StrictChecks>);
+static_assert(hs::mysqld::server::ChecksAsStrictSql<hs::mysqld::server::StrictAssignment>);
 static_assert(hs::mysqld::server::ChecksQuietly<hs::mysqld::server::QuietChecks>);

@@ -292,6 +292,10 @@ void compute_bits(Field& field, const store::Assignment& assignment) {
 }  // namespace
 
 void assign(Field& field, const store::Value& value, TextEncoding encoding) {
+  if (value.is_whole) {
+    const server::StrictAssignment strictly(field.table->in_use);
+    return assign(field, store::Value{value.bytes, value.null}, encoding);
+  }
   if (value.null) {
     set_field_to_null_with_conversions(&field, false);
     return;

@@ -2,7 +2,7 @@
 //
 // Called on the worker's thread inside a statement. Errors and warnings go to the server's
 // diagnostics area, where the caller looks for them. In strict mode the server turns the warnings
-// into errors.
+// into errors, and those of a value that has to be stored as it is in every mode.
 #pragma once
 
 #include "base/buffer.h"

@@ -87,6 +87,26 @@ class StrictChecks {
   THD* thd_;
 };
 
+class StrictAssignment {
+ public:
+  explicit StrictAssignment(THD* thd)
+      : thd_(thd), abort_on_warning_(thd->abort_on_warning), sql_mode_(thd->variables.sql_mode) {
+    thd->abort_on_warning = true;
+    thd->variables.sql_mode |= MODE_STRICT_ALL_TABLES;
+  }
+  ~StrictAssignment() {
+    thd_->abort_on_warning = abort_on_warning_;
+    thd_->variables.sql_mode = sql_mode_;
+  }
+  StrictAssignment(const StrictAssignment&) = delete;
+  StrictAssignment& operator=(const StrictAssignment&) = delete;
+
+ private:
+  THD* thd_;
+  bool abort_on_warning_;
+  sql_mode_t sql_mode_;
+};
+
 class QuietChecks final : public Internal_error_handler {
  public:
   explicit QuietChecks(THD* thd)

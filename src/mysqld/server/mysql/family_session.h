@@ -101,6 +101,25 @@ class StrictChecks {
   std::optional<Ignore_error_handler> ignoring_;
 };
 
+class StrictAssignment {
+ public:
+  explicit StrictAssignment(THD* thd) : thd_(thd), sql_mode_(thd->variables.sql_mode) {
+    thd->variables.sql_mode |= MODE_STRICT_ALL_TABLES;
+    thd->push_internal_handler(&strict_);
+  }
+  ~StrictAssignment() {
+    thd_->pop_internal_handler();
+    thd_->variables.sql_mode = sql_mode_;
+  }
+  StrictAssignment(const StrictAssignment&) = delete;
+  StrictAssignment& operator=(const StrictAssignment&) = delete;
+
+ private:
+  THD* thd_;
+  sql_mode_t sql_mode_;
+  Strict_error_handler strict_;
+};
+
 class QuietChecks final : public Internal_error_handler {
  public:
   explicit QuietChecks(THD* thd)
