@@ -133,6 +133,7 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
     return {};
   }
   std::string separator = "|";
+  ContainerSet set;
   if (outcome.ok()) {
     TextRows<2> options;
     const Outcome of_options = read_rows(store,
@@ -149,9 +150,9 @@ Outcome Containers::read(store::Store& store, OpenRows& open_rows) {
     }
     for (const auto& [name, value] : options.rows) {
       if (name == "separator" && !value.empty()) separator = value;
+      if (name == "table_map_delimiter" && !value.empty()) set.delimiter = value;
     }
   }
-  ContainerSet set;
   if (rows.rows.size() > most) {
     set.mistakes.emplace_back(std::move(rows.rows.back().front()), too_many);
     rows.rows.pop_back();
@@ -235,6 +236,7 @@ bool Containers::publish(ContainerSet set) {
   const std::lock_guard lock(source_.publishing_);
   take(source_.current_.get());
   const bool is_same = set.known.size() == set_->known.size() && set.mistakes == set_->mistakes &&
+                       set.delimiter == set_->delimiter &&
                        std::ranges::all_of(set.known, [&](const auto& one) {
                          const std::shared_ptr<const Container>& before = set_->find(one.first);
                          return before != nullptr && *before == *one.second;

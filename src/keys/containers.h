@@ -32,6 +32,8 @@ namespace hs::keys {
 
 // What was read, as it was read. Nobody changes it.
 struct ContainerSet {
+  static constexpr const char* default_delimiter = ".";
+
   struct Hash {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const {
@@ -42,6 +44,8 @@ struct ContainerSet {
   std::shared_ptr<const Container> by_default{};  // null: there is none
   // Of each row that declares none, its name and why.
   std::vector<std::pair<std::string, std::string>> mistakes{};
+  // Behind a container's name where memcached's clients write it in front of a key.
+  std::string delimiter = default_delimiter;
   std::uint64_t generation = 0;  // another number after each change
   // The sizes of the names, each as one bit, so that most keys need no search for theirs.
   std::uint64_t name_sizes = 0;
@@ -153,6 +157,7 @@ class Containers {
   }
   // Null: there is none.
   const std::shared_ptr<const Container>& by_default() const { return set_->by_default; }
+  std::string_view delimiter() const { return set_->delimiter; }
   std::uint64_t generation() const { return set_->generation; }
   std::uint64_t next_cas() { return source_.next_cas(clock_.now_ms()); }
 

@@ -1,6 +1,7 @@
 // Which container a connection has chosen, however the request ends that has named it.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -155,6 +156,32 @@ TEST_F(MemcachedChosenContainer, ABrokenPassIsExecutedAgainInTheSameContainers) 
     EXPECT_EQ(chosen(), "two");
     say("delete k:2\r\ndelete @@default.a\r\n");
   }
+}
+
+// As in MySQL's plugin, an option says what stands behind the name.
+TEST_F(MemcachedChosenContainer, AnotherDelimiterMayStandBehindItsName) {
+  store::MemoryTable& options =
+      server_.database.add_table({"hs",
+                                  "config_options",
+                                  {{.name = "name", .nullable = false}, {.name = "value"}},
+                                  {{"PRIMARY", {0}, true}}});
+  const auto add = [&](std::string_view name, std::string_view value) {
+    static constexpr std::array<std::uint32_t, 2> columns{0, 1};
+    store::UndoLog undo;
+    std::uint64_t id = 0;
+    const std::array<store::Value, 2> values{store::Value{name}, store::Value{value}};
+    EXPECT_TRUE(options.insert(columns, values, undo, id).ok());
+  };
+  add("table_map_delimiter", "/-");
+  EXPECT_EQ(say("set @@two/-a.b:1 0 0 3\r\nx|y\r\nget a.b:1 @@two/-a.b:1\r\n"),
+            "STORED\r\nVALUE a.b:1 0 3\r\nx|y\r\nVALUE @@two/-a.b:1 0 3\r\nx|y\r\nEND\r\n");
+  EXPECT_EQ(say("get @@two\r\nget @@two.k:1\r\nget @@two/k:1\r\n"),
+            "VALUE @@two 0 6\r\nhs/two\r\nEND\r\n"
+            "CLIENT_ERROR there is no such container\r\n"
+            "CLIENT_ERROR there is no such container\r\n");
+  add("separator", "+");
+  TestContainers::now_ms += 1000;
+  EXPECT_EQ(say("get @@default/-a @@two/-a.b:1\r\n"), "VALUE @@two/-a.b:1 0 3\r\nx+y\r\nEND\r\n");
 }
 
 TEST_F(MemcachedChosenContainer, AGetThatGoesOnInLaterTurnsKeepsWhatItHasChosen) {

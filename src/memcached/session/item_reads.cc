@@ -49,7 +49,7 @@ class ItemRows final : public store::Rows {
 
 Status choose_item(const keys::Containers& containers, std::string_view key,
                    std::string_view& container, ChosenItem& chosen) {
-  const WrittenKey written = read_written_key(key);
+  const WrittenKey written = read_written_key(key, containers.delimiter());
   if (written.names_container) [[unlikely]] {
     const auto& found = containers.find(written.container);
     if (found == nullptr) return status_of(Mistake::no_such_container);

@@ -18,23 +18,24 @@ using keys::KeyedRow;
 using keys::RowAccess;
 using keys::RowWork;
 
-// A key as a client has written it: @@name.rest, @@name alone, or the key within the container.
+// A key as a client has written it: @@name.rest, @@name alone, or the key within the container. In place of
+// the full stop there may be another delimiter, as in MySQL's memcached plugin.
 struct WrittenKey {
   std::string_view container{};
   bool names_container = false;
   bool is_container = false;  // there is no key within it
   std::string_view key{};
 };
-inline WrittenKey read_written_key(std::string_view key) {
+inline WrittenKey read_written_key(std::string_view key, std::string_view delimiter) {
   if (key.size() < 2 || key[0] != '@' || key[1] != '@') [[likely]]
     return {.key = key};
   key.remove_prefix(2);
-  const std::size_t end = find_byte(key, '.');
+  const std::size_t end = key.find(delimiter);
   const bool is_container = end == std::string_view::npos;
   return {.container = key.substr(0, end),
           .names_container = true,
           .is_container = is_container,
-          .key = is_container ? std::string_view() : key.substr(end + 1)};
+          .key = is_container ? std::string_view() : key.substr(end + delimiter.size())};
 }
 
 // The item of a key, in the container that the connection has chosen; empty: the default one. A key

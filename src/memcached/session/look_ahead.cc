@@ -9,10 +9,11 @@
 namespace hs::memcached {
 namespace {
 
-// `container` is the one that the keys before this one have chosen, empty: the default one. It may choose another.
+// `container` is the one that the keys before this one have chosen, empty: the default one. It may choose
+// another. If another delimiter is set than the usual one, a key that names its container is not named.
 bool name_item(keys::RememberedRows& rows, const Request& request, std::string_view key,
                std::string_view& container, store::LookAhead& ahead) {
-  const WrittenKey written = read_written_key(key);
+  const WrittenKey written = read_written_key(key, keys::ContainerSet::default_delimiter);
   if (written.names_container) container = written.container;
   store::Comparison comparison{};
   std::string_view start = written.key;

@@ -28,6 +28,8 @@ TABLES = (
 #: In `number`, whose keys are numbers.
 NO_NUMBER = b"CLIENT_ERROR key part is not the one spelling of a number, a date or a time\r\n"
 
+NO_CONTAINER = b"CLIENT_ERROR there is no such container\r\n"
+
 
 @pytest.fixture(scope="module")
 def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
@@ -110,6 +112,19 @@ def test_a_container_is_chosen_by_a_request_that_has_waited_too_long(
         assert b"noreply" in request_ or told.startswith(b"SERVER_ERROR try again")
     assert is_chosen(wire)
     assert sql.row("SELECT n FROM number") == (b"5",)
+
+
+def test_another_delimiter_behind_the_name(wire: Line, sql: Sql) -> None:
+    sql.run("INSERT INTO handlersocket.config_options VALUES ('table_map_delimiter', '/')")
+    try:
+        time.sleep(1.5)  # until it is read
+        assert wire.ask(stored(b"@@name/a.b", b"x")) == b"STORED\r\n"
+        assert wire.ask(b"get a.b\r\n") == found(b"a.b", b"x")
+        assert wire.ask(b"get @@name.a.b\r\n") == NO_CONTAINER
+    finally:
+        sql.run("DELETE FROM handlersocket.config_options WHERE name = 'table_map_delimiter'")
+    time.sleep(1.5)
+    assert wire.ask(b"get @@name.a.b\r\n") == found(b"@@name.a.b", b"x")
 
 
 def test_rows_whose_key_no_client_can_write_are_left_out_of_ranges(wire: Line, sql: Sql) -> None:
