@@ -65,6 +65,13 @@ std::string expiry_text(std::int64_t ms, unsigned decimals) {
   return std::to_string(ms / ms_per_second) + '.' + fraction.substr(1);
 }
 
+// What the column for the expiry is to hold, a view into `text`.
+Value expiry_value(const ItemColumns& columns, std::int64_t expires_ms, std::string& text) {
+  if (expires_ms == Item::never && columns.expiry_may_be_null) return {{}, true};
+  text = expires_ms == Item::never ? "0" : expiry_text(expires_ms, columns.expiry_decimals);
+  return {.bytes = text, .is_whole = true};
+}
+
 class LockedRows final : public store::Rows {
  public:
   LockedRows(const RowAccess& access, Clock& clock, LockedItem& locked)
@@ -109,18 +116,11 @@ class ItemValues {
       values.push_back({print(flags_, item.flags)});
     }
     if (columns.cas != ItemColumns::none) values.push_back({print(cas_, cas)});
-    if (columns.expiry == ItemColumns::none) {
-      if (item.expires_ms != Item::never) return status_of(KeyMistake::no_expiry);
-    } else if (item.expires_ms == Item::never && columns.expiry_may_be_null) {
-      values.push_back({{}, true});
-    } else {
-      expiry_ = item.expires_ms == Item::never
-                    ? "0"
-                    : expiry_text(item.expires_ms, columns.expiry_decimals);
-      values.push_back({expiry_});
-    }
+    const bool has_expiry = columns.expiry != ItemColumns::none;
+    if (has_expiry) values.push_back(expiry_value(columns, item.expires_ms, expiry_));
     refuse_parts(values);
-    return {};
+    return status_of(has_expiry || item.expires_ms == Item::never ? KeyMistake::none
+                                                                  : KeyMistake::no_expiry);
   }
 
  private:
@@ -246,10 +246,33 @@ Outcome write_item(RowWork& work, const KeyedRow& row, bool has_row, const Item&
   return update(work, row, values, rows);
 }
 
+Outcome touch_item(RowWork& work, const KeyedRow& row, std::int64_t expires_ms) {
+  const ItemColumns& columns = row.access->item;
+  if (columns.expiry == ItemColumns::none)
+    return status_of(expires_ms == Item::never ? KeyMistake::none : KeyMistake::no_expiry);
+  std::string text;
+  const Assignment assignment{.column = static_cast<std::uint32_t>(columns.expiry),
+                              .value = expiry_value(columns, expires_ms, text)};
+  const store::Change change{.kind = store::ChangeKind::assign, .assignments = {&assignment, 1}};
+  store::Changed changed;
+  return work.store.modify(*row.use, row.selection(work), change, nullptr, work.out(), changed);
+}
+
 Outcome erase_item(RowWork& work, const KeyedRow& row) {
   const store::Change erase{.kind = store::ChangeKind::erase};
   store::Changed changed;
   return work.store.modify(*row.use, row.selection(work), erase, nullptr, work.out(), changed);
+}
+
+Outcome execute_decision(RowWork& work, const KeyedRow& row, bool has_row, Decision decision,
+                         const Item& after) {
+  switch (decision) {
+    case Decision::keep: return {};
+    case Decision::set: return write_item(work, row, has_row, after, work.containers.next_cas());
+    case Decision::touch: return touch_item(work, row, after.expires_ms);
+    case Decision::erase: return has_row ? erase_item(work, row) : Outcome();
+  }
+  return {};
 }
 
 Outcome put_item(RowWork& work, const KeyedRow& row, const Item& item) {

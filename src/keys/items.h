@@ -59,7 +59,12 @@ ShownItem show_item(const RowAccess& access, std::span<const store::Column> of_r
                                   const store::CurrentRow& row, std::string& to);
 
 // What a command wants of an item that it has seen under its row's lock.
-enum class Decision : std::uint8_t { keep, set, erase };
+enum class Decision : std::uint8_t {
+  keep,
+  set,
+  touch,  // sets only when it expires
+  erase,
+};
 
 // A row that is locked, or a place where there is none.
 struct LockedItem {
@@ -74,7 +79,12 @@ store::Outcome lock_item(RowWork& work, const KeyedRow& row, LockedItem& locked)
 // If there was no row, `cas_of_new` is the item's cas, from Containers::next_cas().
 store::Outcome write_item(RowWork& work, const KeyedRow& row, bool has_row, const Item& item,
                           std::uint64_t cas_of_new);
+// Sets only when the item of a row expires. Its value is not written again, because its columns may not
+// show all that they hold, and the cas stays, because what it stands for is the same.
+store::Outcome touch_item(RowWork& work, const KeyedRow& row, std::int64_t expires_ms);
 store::Outcome erase_item(RowWork& work, const KeyedRow& row);
+store::Outcome execute_decision(RowWork& work, const KeyedRow& row, bool has_row, Decision decision,
+                                const Item& after);
 
 // Calls `execute(row)` with the item's row, whether there is such a row or not.
 template <class Execute>
@@ -111,11 +121,8 @@ store::Outcome change_item(RowWork& work, const KeyedRow& row, Decide decide) {
       Item after = locked.is_live ? locked.item : Item{};
       Decision decision = Decision::keep;
       const Status decided = decide(locked.is_live ? &locked.item : nullptr, after, decision);
-      if (!decided.ok() || decision == Decision::keep) return decided;
-      outcome = decision == Decision::set
-                    ? write_item(work, row, locked.has_row, after, work.containers.next_cas())
-                : locked.has_row ? erase_item(work, row)
-                                 : store::Outcome();
+      if (!decided.ok()) return decided;
+      outcome = execute_decision(work, row, locked.has_row, decision, after);
       // Another session may have inserted the row meanwhile. If not, it is another row's value.
       if (outcome.status().kind() != Error::duplicate_key) return outcome;
     }

@@ -118,22 +118,6 @@ Status decide(const Request& request, const Item* before, std::int64_t now_ms, C
   return {};
 }
 
-// Only the time of expiry, so that the item keeps its cas.
-Outcome touch_item(RowWork& work, const KeyedRow& row, std::int64_t expires_ms) {
-  constexpr std::int64_t ms_per_second = 1000;
-  const ItemColumns& columns = row.access->item;
-  if (columns.expiry == ItemColumns::none)
-    return expires_ms == Item::never ? Status() : keys::status_of(keys::KeyMistake::no_expiry);
-  const std::string seconds = std::to_string(expires_ms / ms_per_second);
-  const bool is_null = expires_ms == Item::never && columns.expiry_may_be_null;
-  const store::Assignment assignment{
-      .column = static_cast<std::uint32_t>(columns.expiry),
-      .value = is_null ? store::Value{{}, true} : store::Value{.bytes = seconds, .is_whole = true}};
-  const store::Change change{.kind = store::ChangeKind::assign, .assignments = {&assignment, 1}};
-  store::Changed changed;
-  return work.store.modify(*row.use, row.selection(work), change, nullptr, work.out(), changed);
-}
-
 // Notes the cas that the change gives the item, or would give it.
 Outcome execute_step(RowWork& work, const KeyedRow& row, const LockedItem& locked, bool is_touch,
                      Change& change) {
@@ -142,7 +126,7 @@ Outcome execute_step(RowWork& work, const KeyedRow& row, const LockedItem& locke
   cas = locked.item.cas;
   if (row.access->item.cas != ItemColumns::none && !is_touch)
     cas = locked.has_row ? cas + 1 : work.containers.next_cas();
-  if (change.step == Step::touch) return touch_item(work, row, change.after.expires_ms);
+  if (change.step == Step::touch) return keys::touch_item(work, row, change.after.expires_ms);
   if (change.step == Step::set)
     return keys::write_item(work, row, locked.has_row, change.after, cas);
   return locked.has_row ? keys::erase_item(work, row) : Outcome();

@@ -41,7 +41,7 @@ Outcome expire(Work& work, const CommandInfo& info, Words words) {
             (options.if_sooner && expires && expires_ms >= before->expires_ms))
           return Status{};
         is_done = true;
-        decision = expires_ms <= work.clock.now_ms() ? Decision::erase : Decision::set;
+        decision = expires_ms <= work.clock.now_ms() ? Decision::erase : Decision::touch;
         after.expires_ms = expires_ms;
         return Status{};
       });
@@ -59,7 +59,7 @@ Outcome persist(Work& work, std::string_view key) {
       change_item(work, key, [&](const Item* before, Item& after, Decision& decision) {
         is_done = before != nullptr && before->expires_ms != Item::never;
         if (!is_done) return Status{};
-        decision = Decision::set;
+        decision = Decision::touch;
         after.expires_ms = Item::never;
         return Status{};
       });

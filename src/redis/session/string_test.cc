@@ -32,12 +32,25 @@ void add_table_of_numbers(store::MemoryDatabase& database) {
        {{"PRIMARY", {0}, true}}});
 }
 
+// One whose values may have the separator in them, with a cas and an expiry.
+void add_lasting_table(store::MemoryDatabase& database) {
+  database.add_table({"hs",
+                      "lasting",
+                      {{.name = "k", .nullable = false},
+                       {.name = "x"},
+                       {.name = "y"},
+                       {.name = "c", .integer = true, .nullable = false},
+                       {.name = "e", .integer = true}},
+                      {{"PRIMARY", {0}, true}}});
+}
+
 class RedisStringTest : public ::testing::Test {
  protected:
   RedisStringTest() {
     store::add_container_tables(server_.database);
     add_table_of_two(server_.database);
     add_table_of_numbers(server_.database);
+    add_lasting_table(server_.database);
     auto source = std::make_shared<keys::ContainerSource>();
     EXPECT_TRUE(keys::read_source("handlersocket.containers", *source));
     source->note_mistake = [this](const auto& one) {
@@ -186,6 +199,25 @@ TEST_F(RedisStringTest, WhatHasExpiredIsNotThere) {
   EXPECT_EQ(say({"SET", "a", "4"}), "+OK\r\n");
   EXPECT_EQ(say({"EXPIRE", "a", "-1"}), ":1\r\n");
   EXPECT_EQ(say({"EXISTS", "a"}), ":0\r\n");
+}
+
+TEST_F(RedisStringTest, AnExpiryIsSetAlone) {
+  add_container({"lasting", "hs", "lasting", "k", "x,y", "0", "c", "e"});
+  const std::string row = "*3\r\n$3\r\na|b\r\n$1\r\nc\r\n$1\r\n7\r\n";
+  EXPECT_EQ(say({"HSET", "hs.lasting:1", "x", "a|b", "y", "c", "c", "7"}), ":3\r\n");
+  EXPECT_EQ(say({"EXPIRE", "lasting:1", "10"}), ":1\r\n");
+  EXPECT_EQ(say({"HMGET", "hs.lasting:1", "x", "y", "c"}), row);
+  EXPECT_EQ(say({"PERSIST", "lasting:1"}), ":1\r\n");
+  EXPECT_EQ(say({"GETEX", "lasting:1", "PX", "1500"}), "$5\r\na|b|c\r\n");
+  EXPECT_EQ(say({"TTL", "lasting:1"}), ":2\r\n");
+  EXPECT_EQ(say({"GETEX", "lasting:1", "PERSIST"}), "$5\r\na|b|c\r\n");
+  EXPECT_EQ(say({"HMGET", "hs.lasting:1", "x", "y", "c"}), row);
+  EXPECT_EQ(say({"EXPIRE", "lasting:1", "-1"}), ":1\r\n");
+  EXPECT_EQ(say({"EXISTS", "hs.lasting:1"}), ":0\r\n");
+  EXPECT_EQ(say({"EXPIRE", "two:a:1", "10"}), ":0\r\n");
+  EXPECT_EQ(say({"SET", "two:a:1", "x"}), "+OK\r\n");
+  EXPECT_EQ(say({"EXPIRE", "two:a:1", "10"}),
+            "-ERR the key's container has no column for the expiry\r\n");
 }
 
 TEST_F(RedisStringTest, NumbersAndPartsOfStrings) {

@@ -117,10 +117,10 @@ Outcome get_and_change(Work& work, Words words, Command command) {
       decision = Decision::erase;
     } else if (options.time) {
       const bool is_over = expires_ms <= work.clock.now_ms();
-      decision = is_over ? Decision::erase : Decision::set;
+      decision = is_over ? Decision::erase : Decision::touch;
       after.expires_ms = expires_ms;
     } else if (options.persists && before->expires_ms != Item::never) {
-      decision = Decision::set;
+      decision = Decision::touch;
       after.expires_ms = Item::never;
     }
     return Status{};
