@@ -37,16 +37,6 @@ bool is_date_and_time(std::string_view text, std::size_t decimals) {
          text.find_first_not_of("0123456789", 1) == std::string_view::npos;
 }
 
-// A number without the zeros that ZEROFILL puts before it.
-std::string_view without_zeros(std::string_view number) {
-  const bool is_negative = number.starts_with('-');
-  if (is_negative) return number;
-  const std::size_t point = std::min(number.find('.'), number.size());
-  const std::size_t first = number.find_first_not_of('0');
-  const std::size_t last_zero = point == 0 ? 0 : point - 1;
-  return number.substr(std::min(first, last_zero));
-}
-
 }  // namespace
 
 bool unescape(std::string_view text, std::string& to) {

@@ -3,6 +3,8 @@
 // Pure functions, for any thread. They know no column.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string_view>
 
 namespace hs::keys {
@@ -29,6 +31,15 @@ constexpr bool is_whole_number(std::string_view text, bool may_be_negative = tru
     if (!is_digit(byte)) return false;
   }
   return true;
+}
+
+// A number without the zeros that ZEROFILL puts before it.
+constexpr std::string_view without_zeros(std::string_view number) {
+  if (number.starts_with('-')) return number;
+  const std::size_t point = std::min(number.find('.'), number.size());
+  const std::size_t first = number.find_first_not_of('0');
+  const std::size_t last_zero = point == 0 ? 0 : point - 1;
+  return number.substr(std::min(first, last_zero));
 }
 
 }  // namespace hs::keys
