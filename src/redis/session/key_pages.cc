@@ -132,6 +132,30 @@ KeyPages::Front KeyPages::front_of(const store::IndexShape& shape) const {
   return front;
 }
 
+// Whether a client that sends the key means by it the row with these values. It may be another container's key, or
+// a row's. Some columns do not show all that they hold: there the row is looked for.
+Outcome KeyPages::look_for_key(Work& work, const KeyedRow& row, std::string_view key,
+                               const ScanKey& values, bool& names_row) const {
+  names_row = false;
+  const keys::ItemKey item = work.containers.resolve(key);
+  if (item.container != container_) return {};
+  const std::string_view parts = container_ != nullptr ? item.key : keys::split_key(key).parts;
+  const store::IndexShape& shape = *row.access->shape;
+  const keys::KeyMistake mistake =
+      keys::read_parts(parts, shape, work.scratch.key, work.scratch.parts);
+  names_row = mistake == keys::KeyMistake::none;
+  const bool shows_all = std::ranges::none_of(shape.key, [&](std::uint32_t part) {
+    return shape.columns[part].spelling == store::Spelling::other;
+  });
+  if (!names_row || shows_all) return {};
+  KeyRows met(*row.access, work.clock.now_ms());
+  store::Found found;
+  const Outcome outcome =
+      work.store.find(*row.use, row.selection(work), met, work.out(), nullptr, found);
+  names_row = !met.keys.empty() && met.keys[0] == values;
+  return outcome;
+}
+
 Outcome KeyPages::read(Work& work, store::Sink* sink, const ScanKey* from, std::size_t rows,
                        Page& page) {
   const auto open = [&](std::shared_ptr<const RowAccess>& access, store::IndexUse& own,
@@ -204,8 +228,13 @@ Outcome KeyPages::read_page(Work& work, store::Sink* sink, const KeyedRow& row, 
     const bool has_key = met.has_key[number];
     for (std::size_t i = 0; i < parts && has_key; ++i)
       keys::append_part(*one[i], shape.columns[shape.key[i]], i + 1 == parts, text);
-    if (has_key && (parts_.matches_everything() || parts_.matches(text, effort)))
-      page.keys.push_back(name_ + text);
+    if (has_key && (parts_.matches_everything() || parts_.matches(text, effort))) {
+      std::string whole = name_ + text;
+      bool names_row = false;
+      if (const Outcome looked = look_for_key(work, row, whole, one, names_row); !looked.ok())
+        return looked;
+      if (names_row) page.keys.push_back(std::move(whole));
+    }
     if (effort <= most_effort && &one != &met.keys.back()) continue;
     page.is_last = page.is_last && &one == &met.keys.back();
     page.last = std::move(one);

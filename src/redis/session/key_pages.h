@@ -51,6 +51,9 @@ class KeyPages {
   store::Outcome read_page(Work& work, store::Sink* sink, const KeyedRow& row, const ScanKey* from,
                            std::size_t rows, Page& page);
 
+  store::Outcome look_for_key(Work& work, const KeyedRow& row, std::string_view key,
+                              const ScanKey& values, bool& names_row) const;
+
   const keys::Container* container_ = nullptr;  // null: the keys are those of rows
   std::string name_;  // in front of the keys, with its colon; empty in the default container
   Glob parts_{"*"};   // the pattern of what is behind it

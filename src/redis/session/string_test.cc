@@ -312,6 +312,20 @@ TEST_F(RedisStringTest, ItemsAreScanned) {
   EXPECT_NE(page.find("*1\r\n$1\r\na\r\n"), std::string::npos) << page;  // b has expired
 }
 
+// A container may have got rows by SQL, or before there was another one.
+TEST_F(RedisStringTest, AKeyThatNamesSomethingElseIsNotListed) {
+  for (const std::string_view key :
+       {"a", "two:x:1", "db.t:1", "t@i:1", "none:1", "b.c", "default:1"})
+    EXPECT_EQ(say({"HSET", "handlersocket.kv:" + std::string(key), "v", "x", "cas", "1"}),
+              ":2\r\n");
+  const std::string keys = "*4\r\n$1\r\na\r\n$3\r\nb.c\r\n$9\r\ndefault:1\r\n$6\r\nnone:1\r\n";
+  EXPECT_EQ(say({"KEYS", "*"}), keys);
+  EXPECT_EQ(say({"SCAN", "0"}), "*2\r\n$1\r\n0\r\n" + keys);
+  EXPECT_EQ(say({"MGET", "a", "b.c", "default:1", "none:1"}),
+            "*4\r\n$1\r\nx\r\n$1\r\nx\r\n$1\r\nx\r\n$1\r\nx\r\n");
+  EXPECT_EQ(say({"KEYS", "t*"}), "*0\r\n");
+}
+
 TEST_F(RedisStringTest, AMistakeOfAContainerIsToldOnce) {
   add_container({"bad", "handlersocket", "none", "k", "v", "0", "0", "0"});
   EXPECT_EQ(say({"GET", "a"}), "$-1\r\n");

@@ -37,6 +37,10 @@ TABLES = (
     " v INT, PRIMARY KEY (f, e, t, y, d, b))",
     "INSERT INTO kinds VALUES (0.5, 'a', '10:11:12', 2024, -1.5, 3, 1), (0.5, 'c', '-10:11:12',"
     " 2024, 0, 3, 1), (2, 'a', '10:11:12', 2025, 1.5, 4, 1)",
+    "CREATE TABLE real_numbers (f FLOAT, g DOUBLE, v INT DEFAULT 1, UNIQUE KEY by_f (f),"
+    " UNIQUE KEY by_g (g))",
+    "INSERT INTO real_numbers (f, g) VALUES (0.5, 0.5), (0.1, 0.1), (16777217 / 3.0, 1 / 3.0e0),"
+    " (NULL, NULL), (1e20, 1e20)",
     "CREATE TABLE hash (id INT PRIMARY KEY, a INT, b VARCHAR(9), must INT NOT NULL,"
     " twice INT AS (a * 2) STORED)",
     "INSERT INTO hash (id, a, b, must) VALUES (1, 5, 'x', 7), (2, NULL, NULL, 7)",
@@ -156,6 +160,14 @@ def test_keys_are_those_that_hget_takes(wire: Resp) -> None:
     assert len(scan([wire], "two:x:*", 1)) == 2
     assert scan([wire], "two:x:2*", 1) == [b"two:x:20:2024-01-02 03:04:05.000"]
     assert len(scan([wire], "two@back:2024*", 1)) == 3
+
+
+def test_a_row_that_its_key_does_not_name_is_left_out(wire: Resp) -> None:
+    """A FLOAT may show only some of its digits, and is equal to no number with these alone."""
+    for name, rows in (("real_numbers@by_f", 3), ("real_numbers@by_g", 4)):
+        for keys in (scan([wire], f"{name}:*", 100), wire.ask("KEYS", f"{name}:*")):
+            assert len(set(keys)) == rows and f"{name}:0.5".encode() in keys
+            assert [wire.ask("HGET", key, "v") for key in keys] == [b"1"] * len(keys)
 
 
 def test_rows_come_and_go(server: ServerInstance, wire: Resp, sql: Sql) -> None:

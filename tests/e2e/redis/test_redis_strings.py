@@ -193,6 +193,19 @@ def test_items_are_scanned_on_any_connection(server: ServerInstance, wire: Resp,
     assert wire.ask("DEL", "pair:1:a:b") == 1
 
 
+def test_every_key_that_is_listed_names_its_item(wire: Resp, sql: Sql) -> None:
+    """SQL may insert what is another container's key, or a row's."""
+    there = {b"a", b"a.b", b"no:one", b"default:1", b"%41", b":", b"x y", b""}
+    others = ("pair:1:a", "ranked:1", "strings.loose:1", "loose@by_v:1", ".:", "@:1")
+    names = ", ".join(f"('{name}', 'x')" for name in [*others, *(one.decode() for one in there)])
+    sql.run(f"INSERT INTO kv (k, v) VALUES {names}")
+    assert set(wire.ask("KEYS", "*")) == there
+    assert set(wire.ask("SCAN", 0, "COUNT", 100)[1]) == there
+    assert wire.ask("MGET", *there) == [b"x"] * len(there)
+    assert wire.ask("KEYS", "pair:*") == wire.ask("KEYS", "pair:1:a") == []
+    assert set(wire.ask("KEYS", "handlersocket.kv:pair*")) == {b"handlersocket.kv:pair:1:a"}
+
+
 def test_clients_do_what_their_account_may(server: ServerInstance, sql: Sql) -> None:
     sql.run(
         "CREATE USER reader@localhost IDENTIFIED BY 'r'",
