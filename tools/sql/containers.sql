@@ -26,12 +26,13 @@ CREATE TABLE IF NOT EXISTS handlersocket.config_options (
   value VARCHAR(50)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin;
 
--- `expires` is a time in seconds since 1970. NULL and 0 mean never.
+-- `expires` is a time in seconds since 1970. NULL and 0 mean never. To memcached's clients a `cas` of 0 would
+-- mean that there is none, so a row that SQL inserts without one has another.
 CREATE TABLE IF NOT EXISTS handlersocket.kv (
   k VARBINARY(1024) NOT NULL PRIMARY KEY,
   v MEDIUMBLOB NOT NULL,
   flags INT UNSIGNED NOT NULL DEFAULT 0,
-  cas BIGINT UNSIGNED NOT NULL DEFAULT 0,
+  cas BIGINT UNSIGNED NOT NULL DEFAULT 1,
   expires DECIMAL(19,3) UNSIGNED,
   KEY by_expires (expires)
 ) ENGINE=InnoDB;
@@ -40,8 +41,10 @@ INSERT IGNORE INTO handlersocket.config_options VALUES ('separator', '|');
 INSERT IGNORE INTO handlersocket.containers
   VALUES ('default', 'handlersocket', 'kv', 'k', 'v', 'flags', 'cas', 'expires', 'PRIMARY');
 
+-- Without an argument, UNIX_TIMESTAMP() knows no time zone. A local time such as NOW() is one of two in the hour
+-- that comes twice when summer time ends: what has expired would stay, or what has not would be deleted.
 CREATE EVENT IF NOT EXISTS handlersocket.delete_expired
   ON SCHEDULE EVERY 2 SECOND
   COMMENT 'Deletes the strings that have expired'
   DO DELETE FROM handlersocket.kv
-     WHERE expires > 0 AND expires <= UNIX_TIMESTAMP(NOW(3)) ORDER BY expires LIMIT 10000;
+     WHERE expires > 0 AND expires <= UNIX_TIMESTAMP() ORDER BY expires LIMIT 10000;
