@@ -62,6 +62,9 @@ std::string_view why(Status status) {
     case KeyMistake::not_unique: return "its index is not unique";
     case KeyMistake::unusable_container:
       return "its columns are not those of its table and its index, or have other types";
+    case KeyMistake::small_column:
+      return "its column for flags or expiry is smaller than INT, or the one for cas smaller than "
+             "BIGINT";
     default: break;
   }
   switch (status.kind()) {

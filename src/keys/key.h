@@ -46,6 +46,7 @@ enum class KeyMistake : std::uint8_t {
   is_item,             // where a row is wanted
   is_row,              // where an item is wanted
   unusable_container,  // its columns or its index are not those of the table
+  small_column,        // for flags, cas or expiry: it cannot hold what it is to hold
   no_flags,            // the container has no column for them
   no_expiry,
   zero_asks_for_id,  // the column is AUTO_INCREMENT, and would get another value

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 
 namespace hs::keys {
 namespace {
@@ -246,6 +247,23 @@ bool OpenRows::choose_item_columns(RowAccess& access) {
   return true;
 }
 
+// Whether the columns but those of the value can hold the numbers that they get. If not, some later request
+// would meet an error, or where SQL is not strict, a number that was cut. An INT with a sign is let pass,
+// because tables of MySQL's memcached plugin have it: greater flags, and times beyond 2038, are errors of
+// the requests that have them.
+bool OpenRows::holds_items(const RowAccess& access) {
+  constexpr std::uint64_t most_of_int = std::numeric_limits<std::int32_t>::max();
+  // As many microseconds as there are until the year 2255, see ContainerSource::next_cas().
+  constexpr std::uint64_t most_cas = std::uint64_t{1} << 53;
+  const auto holds = [&](std::size_t place, std::uint64_t most) {
+    return place == ItemColumns::none ||
+           access.shape->columns[access.positions[place]].most >= most;
+  };
+  const ItemColumns& item = access.item;
+  return holds(item.flags, most_of_int) && holds(item.expiry, most_of_int) &&
+         holds(item.cas, most_cas);
+}
+
 // A read costs time for each column, so it has none that it does not show.
 void OpenRows::keep_columns_of_reads(RowAccess& access, bool flags) {
   ItemColumns& item = access.item;
@@ -282,6 +300,7 @@ Outcome OpenRows::open_items(store::Store& store,
     return outcome;
   access->every_column = false;
   if (!choose_item_columns(*access)) return status_of(KeyMistake::unusable_container);
+  if (!holds_items(*access)) return status_of(KeyMistake::small_column);
   if (asks != Asks::item) keep_columns_of_reads(*access, asks == Asks::shown);
   if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
     return outcome;

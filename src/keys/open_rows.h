@@ -246,6 +246,7 @@ class OpenRows {
                              std::span<const std::string_view> fields);
   static void choose_search_columns(RowAccess& access, std::span<const std::string_view> names);
   [[nodiscard]] static bool choose_item_columns(RowAccess& access);
+  [[nodiscard]] static bool holds_items(const RowAccess& access);
   static void keep_columns_of_reads(RowAccess& access, bool flags);
   enum class Needs : std::uint8_t { unique_index, any_index };
   static store::Outcome open_shape(store::Store& store,

@@ -1,6 +1,8 @@
 #include "simulator/faulty_index.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "simulator/faulty_rows.h"
 
@@ -38,6 +40,8 @@ bool find_columns(const Table& table, std::string_view names, char separator,
   return true;
 }
 
+constexpr std::uint64_t most_integer = std::numeric_limits<std::int64_t>::max();
+
 std::shared_ptr<const store::IndexShape> shape_of(const Table& table) {
   auto shape = std::make_shared<store::IndexShape>();
   shape->is_unique = true;
@@ -45,7 +49,8 @@ std::shared_ptr<const store::IndexShape> shape_of(const Table& table) {
     shape->columns.push_back(
         {.name = column.name,
          .is_nullable = column.is_nullable,
-         .spelling = column.is_integer ? store::Spelling::integer : store::Spelling::text});
+         .spelling = column.is_integer ? store::Spelling::integer : store::Spelling::text,
+         .most = column.is_integer ? most_integer : 0});
   }
   shape->key = {0};
   return shape;

@@ -28,6 +28,8 @@ struct ShapedColumn {
   bool is_invisible = false;  // SELECT * leaves it out
   Spelling spelling = Spelling::text;
   std::uint8_t decimals = 0;  // of a decimal, and of the seconds of a time
+  // Of an integer and a decimal: the greatest whole number that it holds, or that 64 bits hold.
+  std::uint64_t most = 0;
 };
 
 struct IndexShape {

@@ -65,13 +65,16 @@ bool crosses_zero(const MemoryTable& table, std::span<const std::uint32_t> colum
   return false;
 }
 
+constexpr std::uint64_t most_integer = std::numeric_limits<std::int64_t>::max();
+
 std::shared_ptr<const IndexShape> shape_of(const MemoryTableSpec& spec, std::size_t key) {
   auto shape = std::make_shared<IndexShape>();
   shape->is_unique = spec.keys[key].unique;
   for (const MemoryColumn& column : spec.columns) {
     shape->columns.push_back({.name = column.name,
                               .is_nullable = column.nullable,
-                              .spelling = column.integer ? Spelling::integer : Spelling::text});
+                              .spelling = column.integer ? Spelling::integer : Spelling::text,
+                              .most = column.integer ? most_integer : 0});
   }
   shape->key = spec.keys[key].columns;
   return shape;

@@ -92,6 +92,10 @@ std::string_view text_of(keys::KeyMistake mistake) {
     case not_unique: return "SERVER_ERROR index of the key's container is not unique";
     case unusable_container:
       return "SERVER_ERROR the columns of the key's container are not those of its table";
+    case small_column:
+      return "SERVER_ERROR the key's container cannot be used: its column for flags, cas or expiry "
+             "is too "
+             "small";
     case no_flags: return "CLIENT_ERROR the key's container has no column for flags";
     case no_expiry: return "CLIENT_ERROR the key's container has no column for the expiry";
     case zero_asks_for_id:

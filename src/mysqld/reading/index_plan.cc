@@ -106,13 +106,37 @@ void append_shape(const Field& column, const KEY_PART_INFO& part, std::string& s
     shape.append(std::to_string(column.table->s->get_table_ref_version())).push_back(' ');
 }
 
+// The greatest whole number that the column holds, or the greatest one of 64 bits.
+std::uint64_t most_of(const Field& field) {
+  const auto of_bits = [&](unsigned bits) {
+    return ~std::uint64_t{0} >> (64 - bits + (field.is_unsigned() ? 0 : 1));
+  };
+  switch (field.type()) {
+    case MYSQL_TYPE_TINY: return of_bits(8);
+    case MYSQL_TYPE_SHORT: return of_bits(16);
+    case MYSQL_TYPE_INT24: return of_bits(24);
+    case MYSQL_TYPE_LONG: return of_bits(32);
+    case MYSQL_TYPE_LONGLONG: return of_bits(64);
+    case MYSQL_TYPE_NEWDECIMAL: break;
+    default: return 0;
+  }
+  const auto& decimal = static_cast<const Field_new_decimal&>(field);
+  std::uint64_t most = 0;
+  for (unsigned digits = decimal.precision - decimal.decimals(); digits != 0; --digits) {
+    if (most > (~std::uint64_t{0} - 9) / 10) return ~std::uint64_t{0};
+    most = most * 10 + 9;
+  }
+  return most;
+}
+
 store::ShapedColumn shaped(const Field& field) {
   using enum store::Spelling;
   store::ShapedColumn column{.name = std::string(server::name_of(field)),
                              .is_nullable = server::is_nullable(field),
                              .is_generated = server::is_generated(field),
                              .is_invisible = server::is_invisible(field),
-                             .decimals = static_cast<std::uint8_t>(field.decimals())};
+                             .decimals = static_cast<std::uint8_t>(field.decimals()),
+                             .most = most_of(field)};
   switch (field.type()) {
     case MYSQL_TYPE_TINY:
     case MYSQL_TYPE_SHORT:

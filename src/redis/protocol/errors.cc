@@ -81,6 +81,9 @@ std::string_view text_of(keys::KeyMistake mistake) {
     case no_container: return "ERR there is no container for strings, see docs/redis.md";
     case unusable_container:
       return "ERR the columns of the key's container are not those of its table";
+    case small_column:
+      return "ERR the key's container cannot be used: its column for flags, cas or expiry is too "
+             "small";
     case no_flags: return "ERR the key's container has no column for flags";
     case no_expiry: return "ERR the key's container has no column for the expiry";
     case zero_asks_for_id: return "ERR 0 in an AUTO_INCREMENT column asks for a new number";

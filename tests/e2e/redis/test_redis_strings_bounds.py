@@ -12,10 +12,12 @@ from support.database import Sql
 from support.resp import OK, Error, Resp
 from support.servers import ON_MYSQL
 from support_redis import connect, redis_server, sql_error
+from support_servers import wait_until
 
 CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
 LARGE = 8 << 20
 REPLY = 64 << 20
+SHOWN = ("performance" if ON_MYSQL else "information") + "_schema.handlersocket_containers"
 TABLES = (
     "CREATE DATABASE odd",
     "USE odd",
@@ -154,3 +156,54 @@ def test_containers_stay_while_their_table_cannot_be_read(wire: Resp, sql: Sql) 
         )
     assert wire.ask("HS.RELOAD") == OK
     assert wire.ask("DEL", "folded:kept") == 1
+
+
+#: The columns for flags, cas and expiry of a container, and whether it can be used.
+COLUMNS = [
+    # MySQL's memcached plugin came with such a table.
+    ("INT", "BIGINT UNSIGNED", "INT", True),
+    ("INT UNSIGNED", "BIGINT", "DECIMAL(13, 3)", True),
+    ("BIGINT", "DECIMAL(20, 0)", "DECIMAL(10, 0)", True),
+    ("SMALLINT UNSIGNED", "BIGINT", "INT", False),
+    ("MEDIUMINT UNSIGNED", "BIGINT", "INT", False),
+    ("INT", "INT UNSIGNED", "INT", False),
+    ("INT", "DECIMAL(15, 0)", "INT", False),
+    ("INT", "DECIMAL(20, 8)", "INT", False),
+    ("INT", "BIGINT", "SMALLINT", False),
+    ("INT", "BIGINT", "MEDIUMINT UNSIGNED", False),
+    ("INT", "BIGINT", "DECIMAL(9, 0)", False),
+    ("INT", "BIGINT", "DECIMAL(12, 3)", False),
+]
+
+
+def test_columns_that_are_too_small(server: ServerInstance, sql: Sql) -> None:
+    """Who declares them is told at once, and not a client that stores something much later."""
+    names = [f"sized{number}" for number in range(len(COLUMNS))]
+    for name, (flags, cas, expiry, _) in zip(names, COLUMNS, strict=True):
+        sql.run(
+            f"CREATE TABLE {name} (k INT PRIMARY KEY, v INT, f {flags}, c {cas} NOT NULL,"
+            f" e {expiry})",
+            "INSERT INTO handlersocket.containers VALUES"
+            f" ('{name}', 'odd', '{name}', 'k', 'v', 'f', 'c', 'e', 'PRIMARY')",
+        )
+    with connect(server) as wire:
+        assert wire.ask("HS.RELOAD") == OK
+        for name, (*_, can_be_used) in zip(names, COLUMNS, strict=True):
+            for words in (("SET", f"{name}:1", "5", "EX", 1000), ("GET", f"{name}:1")):
+                reply = wire.ask(*words)
+                assert isinstance(reply, Error) != can_be_used, (name, reply)
+                assert can_be_used or "too small" in reply.text
+    too_small = [
+        name for name, (*_, can_be_used) in zip(names, COLUMNS, strict=True) if not can_be_used
+    ]
+    shown = f"SELECT NAME FROM {SHOWN} WHERE MISTAKE LIKE '%smaller than%' ORDER BY NAME"
+
+    def are_named() -> bool:
+        assert wire.ask("GET", "folded:1") is None  # whoever asks next reads the containers
+        return [(name or b"").decode() for (name,) in sql.rows(shown)] == sorted(too_small)
+
+    with connect(server) as wire:
+        wait_until(are_named, "they are judged, which is not done at each look")
+    log = server.log_of_this_start()
+    for name in too_small:
+        assert log.count(f"the container '{name}' cannot be used: its column for flags") == 1
