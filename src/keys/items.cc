@@ -96,7 +96,7 @@ class LockedRows final : public store::Rows {
 };
 
 // A command that is answered has stored what it was given: sql_mode has no value cut.
-void refuse_parts(std::span<Value> values) {
+void keep_whole(std::span<Value> values) {
   for (Value& value : values) value.is_whole = true;
 }
 
@@ -118,7 +118,7 @@ class ItemValues {
     if (columns.cas != ItemColumns::none) values.push_back({print(cas_, cas)});
     const bool has_expiry = columns.expiry != ItemColumns::none;
     if (has_expiry) values.push_back(expiry_value(columns, item.expires_ms, expiry_));
-    refuse_parts(values);
+    keep_whole(values);
     return status_of(has_expiry || item.expires_ms == Item::never ? KeyMistake::none
                                                                   : KeyMistake::no_expiry);
   }
@@ -172,7 +172,7 @@ Outcome update(RowWork& work, const KeyedRow& row, std::span<const Value> values
 Outcome insert(RowWork& work, const KeyedRow& row, std::vector<Value>& values) {
   const std::size_t columns = values.size();
   values.insert(values.end(), work.scratch.parts.begin(), work.scratch.parts.end());
-  refuse_parts(std::span(values).subspan(columns));
+  keep_whole(std::span(values).subspan(columns));
   const Outcome outcome = insert_row(work, row, values);
   values.resize(columns);
   return outcome;
@@ -292,6 +292,20 @@ Outcome put_item(RowWork& work, const KeyedRow& row, const Item& item) {
     if (outcome.status().kind() != Error::duplicate_key) return outcome;
   }
   return outcome;
+}
+
+Outcome move_item(RowWork& work, const KeyedRow& row, std::span<const Value> parts) {
+  const RowAccess& access = *row.access;
+  const std::string cas = std::to_string(work.containers.next_cas());
+  std::vector<Assignment> assignments;
+  auto column = static_cast<std::uint32_t>(access.positions.size() - parts.size());
+  for (const Value& part : parts)
+    assignments.push_back({.column = column++, .value = {.bytes = part.bytes, .is_whole = true}});
+  if (access.item.cas != ItemColumns::none)
+    assignments.push_back({.column = static_cast<std::uint32_t>(access.item.cas), .value = {cas}});
+  const store::Change change{.kind = store::ChangeKind::assign, .assignments = assignments};
+  store::Changed changed;
+  return work.store.modify(*row.use, row.selection(work), change, nullptr, work.out(), changed);
 }
 
 }  // namespace hs::keys

@@ -106,6 +106,10 @@ store::Outcome find_item(RowWork& work, const KeyedRow& row, store::Rows& rows);
 // Whatever the item was, it is this one now. A single statement, if there was a row.
 store::Outcome put_item(RowWork& work, const KeyedRow& row, const Item& item);
 
+// Gives the item's row another key, of which these are the parts. All other columns stay as they are but the cas,
+// because whoever knows that of another item with this key must not take it for this one.
+store::Outcome move_item(RowWork& work, const KeyedRow& row, std::span<const store::Value> parts);
+
 // Locks the item, and does what `decide(before, after)` says. `before` is null if there is no live item;
 // `after` begins as a copy of it. `decide` returns a Status, and in its last argument the Decision; it
 // may be called several times.

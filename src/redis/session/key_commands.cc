@@ -61,9 +61,28 @@ Outcome delete_keys(Work& work, Words keys, std::uint64_t& deleted) {
   return {};
 }
 
+// Within a container the row itself gets another key, so its other columns stay. Who is in its place is erased.
+Outcome move_within(Work& work, const keys::ItemKey& from, std::string_view to,
+                    std::string_view to_key) {
+  const auto move = [&] {
+    return keys::with_changed_item(work, from, [&](const KeyedRow& row) -> Outcome {
+      std::string room;
+      std::vector<store::Value> parts;
+      const keys::KeyMistake mistake = keys::read_parts(to_key, *row.access->shape, room, parts);
+      return mistake == keys::KeyMistake::none ? keys::move_item(work, row, parts)
+                                               : Outcome(keys::status_of(mistake));
+    });
+  };
+  const Outcome moved = move();
+  if (moved.status().kind() != Error::duplicate_key) return moved;
+  std::uint64_t erased = 0;
+  const Outcome outcome = delete_item(work, to, erased);
+  return outcome.ok() ? move() : outcome;
+}
+
 // Puts a copy of an item in another one's place, and erases the first one if it is a move. False in
 // `is_done`: the place is taken. Two keys may name one row, because of a collation or of two containers
-// with one table. So a move erases before it writes.
+// with one table. So a move between containers erases before it writes.
 Outcome copy_item(Work& work, std::string_view from, std::string_view to, bool moves, bool replaces,
                   bool& is_there, bool& is_done) {
   return in_unit(work, [&]() -> Outcome {
@@ -86,6 +105,11 @@ Outcome copy_item(Work& work, std::string_view from, std::string_view to, bool m
       if (!looked.ok() || !is_done) return looked;
     }
     if (moves) {
+      keys::ItemKey here;
+      keys::ItemKey there;
+      if (const Status status = item_of(work, from, here); !status.ok()) return status;
+      if (const Status status = item_of(work, to, there); !status.ok()) return status;
+      if (here.container == there.container) return move_within(work, here, to, there.key);
       std::uint64_t deleted = 0;
       if (const Outcome erased = delete_item(work, from, deleted); !erased.ok()) return erased;
     }

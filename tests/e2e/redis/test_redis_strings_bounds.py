@@ -92,6 +92,34 @@ def test_a_value_that_no_other_row_may_have_is_moved(wire: Resp, sql: Sql) -> No
     assert sql.rows("SELECT * FROM once") == [(b"3", b"x")]
 
 
+def test_a_row_keeps_its_other_columns_when_its_key_changes(wire: Resp, sql: Sql) -> None:
+    """RENAME changes the key and nothing else, whoever was in its place."""
+    sql.run("INSERT INTO plain VALUES (1, 'a', 4e9, 7), (2, 'b', 4e9, 8), (3, 'gone', 1, 9)")
+    assert wire.ask("RENAME", "plain:1", "plain:5") == OK
+    assert sql.rows("SELECT k, v, e, n FROM plain WHERE n = 7") == [
+        (b"5", b"a", b"4000000000.000", b"7")
+    ]
+    assert wire.ask("RENAMENX", "plain:5", "plain:2") == 0
+    assert wire.ask("RENAME", "plain:5", "plain:2") == OK
+    assert wire.ask("RENAMENX", "plain:2", "plain:3") == 1, "what has expired is not there"
+    assert sql.rows("SELECT k, v, n FROM plain") == [(b"3", b"a", b"7")]
+    assert "one spelling" in wire.ask("RENAME", "plain:3", "plain:x").text
+    assert wire.ask("RENAME", "plain:3", "folded:three") == OK
+    assert sql.number("SELECT COUNT(*) FROM plain") == 0
+    assert sql.rows("SELECT * FROM folded") == [(b"three", b"a")]
+    assert wire.ask("DEL", "folded:three") == 1
+
+
+def test_a_renamed_item_is_not_taken_for_the_one_before(wire: Resp, sql: Sql) -> None:
+    assert wire.ask("MSET", "here", "x", "there", "y") == OK
+    cas = "SELECT cas FROM handlersocket.kv WHERE k = 'there'"
+    sql.run("UPDATE handlersocket.kv SET cas = 5")
+    assert sql.number(cas) == 5
+    assert wire.ask("RENAME", "here", "there") == OK
+    assert sql.number(cas) > 5
+    assert wire.ask("DEL", "there") == 1
+
+
 def test_a_transaction_has_the_reply_of_one_request(
     server: ServerInstance, wire: Resp, sql: Sql
 ) -> None:
