@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "keys/spelling.h"
 #include "memcached/protocol/number.h"
 #include "memcached/session/items.h"
 
@@ -16,6 +17,12 @@ using Kind = store::ColumnValue::Kind;
 bool is_of_key(char byte) {
   constexpr char delete_sign = 0x7f;
   return static_cast<unsigned char>(byte) > ' ' && byte != delete_sign;
+}
+
+// Whether ZEROFILL may put zeros before its values.
+bool is_number(const store::ShapedColumn& column) {
+  using enum store::Spelling;
+  return column.spelling == integer || column.spelling == whole || column.spelling == decimal;
 }
 
 // Writes each live item, with the key that its row has. A row whose key no client could write is left out:
@@ -58,7 +65,9 @@ class RangeRows final : public store::Rows {
       const store::ColumnValue value = columns[first + part].value(row, room);
       if (value.kind == Kind::no_memory) return false;
       if (value.kind == Kind::null || value.size > most_key_bytes) return true;
-      const std::string_view bytes(value.data, value.size);
+      std::string_view bytes(value.data, value.size);
+      if (is_number(access_.shape->columns[access_.shape->key[part]]))
+        bytes = keys::without_zeros(bytes);
       if (part + 1 == parts) {
         key_ += bytes;
         is_key_written_ =

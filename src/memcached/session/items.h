@@ -6,7 +6,6 @@
 
 #include <string_view>
 
-#include "base/short_bytes.h"
 #include "keys/items.h"
 #include "keys/row_work.h"
 #include "memcached/protocol/reply.h"

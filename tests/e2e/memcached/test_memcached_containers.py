@@ -1,4 +1,4 @@
-"""Containers of the tables that there are: which one a connection has chosen, and gets of ranges."""
+"""Containers of the tables that there are: which one a connection has, and gets of ranges."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ TABLES = (
     "CREATE TABLE number (id INT PRIMARY KEY, n TINYINT NOT NULL, note VARCHAR(20))",
     "CREATE TABLE name (b VARCHAR(300), a INT, v VARCHAR(20), UNIQUE KEY b (b),"
     " UNIQUE KEY ba (b, a))",
+    "CREATE TABLE filled (id INT(5) UNSIGNED ZEROFILL PRIMARY KEY, v VARCHAR(20))",
     "INSERT INTO handlersocket.containers VALUES"
+    " ('filled', 'held', 'filled', 'id', 'v', '0', NULL, NULL, 'PRIMARY'),"
     " ('number', 'held', 'number', 'id', 'n', '0', NULL, NULL, 'PRIMARY'),"
     " ('name', 'held', 'name', 'b', 'v', '0', NULL, NULL, 'b'),"
     " ('names', 'held', 'name', 'b,a', 'v', '0', NULL, NULL, 'ba'),"
@@ -147,3 +149,11 @@ def test_rows_whose_key_no_client_can_write_are_left_out_of_ranges(wire: Line, s
     assert wire.ask(b"get b%0D%0AEND:3 :5\r\n") == (
         found(b"b%0D%0AEND:3", b"3")[:-5] + found(b":5", b"5")
     )
+
+
+def test_a_range_writes_keys_as_they_are_asked_for(wire: Line, sql: Sql) -> None:
+    """Without the zeros of ZEROFILL: `get` takes one spelling of a number."""
+    sql.run("REPLACE INTO filled VALUES (0, 'none'), (42, 'some')")
+    both = found(b"42", b"some")[:-5] + found(b"0", b"none")
+    assert wire.ask(b"get @@filled.7 @<=42\r\n") == both
+    assert wire.ask(b"get 42 0\r\n") == both
