@@ -19,6 +19,11 @@ bool is_of_key(char byte) {
   return static_cast<unsigned char>(byte) > ' ' && byte != delete_sign;
 }
 
+// In a get, what begins so is a container's name or a range.
+bool means_something_else(std::string_view key) {
+  return key.starts_with("@@") || key.starts_with("@>") || key.starts_with("@<");
+}
+
 // Whether ZEROFILL may put zeros before its values.
 bool is_number(const store::ShapedColumn& column) {
   using enum store::Spelling;
@@ -70,8 +75,8 @@ class RangeRows final : public store::Rows {
         bytes = keys::without_zeros(bytes);
       if (part + 1 == parts) {
         key_ += bytes;
-        is_key_written_ =
-            !key_.empty() && key_.size() <= most_key_bytes && std::ranges::all_of(bytes, is_of_key);
+        is_key_written_ = !key_.empty() && key_.size() <= most_key_bytes &&
+                          std::ranges::all_of(bytes, is_of_key) && !means_something_else(key_);
         return true;
       }
       for (const char byte : bytes) {

@@ -133,7 +133,7 @@ def test_rows_whose_key_no_client_can_write_are_left_out_of_ranges(wire: Line, s
     sql.run(
         "INSERT INTO name VALUES ('a', 1, '1'), ('a b', 2, '2'), ('b\\r\\nEND', 3, '3'),"
         " ('b\\tc', 4, '4'), ('', 5, '5'), (NULL, 6, '6'), (REPEAT('k', 251), 7, '7'),"
-        " (REPEAT('l', 250), 8, '8'), ('z', NULL, '9')"
+        " (REPEAT('l', 250), 8, '8'), ('z', NULL, '9'), ('@>a', 10, '10'), ('@@name.a', 11, '11')"
     )
     item = found(b"l" * 250, b"8")
     shown = found(b"z", b"9")[:-5] + item[:-5] + found(b"a", b"1")
