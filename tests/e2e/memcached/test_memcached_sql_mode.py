@@ -16,7 +16,7 @@ from support_memcached_sequences import packet
 TABLES = (
     "CREATE DATABASE small",
     "USE small",
-    "CREATE TABLE n (id INT PRIMARY KEY, n TINYINT, f TINYINT UNSIGNED, e INT,"
+    "CREATE TABLE n (id INT PRIMARY KEY, n TINYINT, f INT, e INT,"
     " note VARCHAR(5) NOT NULL)",
     "CREATE TABLE t (k VARCHAR(5) PRIMARY KEY, v VARCHAR(5), w VARCHAR(3) NOT NULL,"
     " c BIGINT UNSIGNED NOT NULL DEFAULT 0) ENGINE=%s",
@@ -61,8 +61,8 @@ def test_numbers(wire: Line, sql: Sql) -> None:
         stored(b"1", b"1270", command=b"replace"),
         stored(b"1", b"0", command=b"append"),
         stored(b"2", b"1000", command=b"add"),
-        stored(b"1", b"1", 256),
-        stored(b"2", b"1", 256),
+        stored(b"1", b"1", 4_000_000_000),
+        stored(b"2", b"1", 4_000_000_000),
         stored(b"1", b"1", 0, 4_000_000_000),
         b"touch 1 4000000000\r\n",
         stored(b"4000000000", b"1"),

@@ -104,6 +104,8 @@ def test_a_row_keeps_its_other_columns_when_its_key_changes(wire: Resp, sql: Sql
     assert wire.ask("RENAMENX", "plain:2", "plain:3") == 1, "what has expired is not there"
     assert sql.rows("SELECT k, v, n FROM plain") == [(b"3", b"a", b"7")]
     assert "one spelling" in wire.ask("RENAME", "plain:3", "plain:x").text
+    assert "no column for the expiry" in wire.ask("RENAME", "plain:3", "folded:three").text
+    assert wire.ask("PERSIST", "plain:3") == 1
     assert wire.ask("RENAME", "plain:3", "folded:three") == OK
     assert sql.number("SELECT COUNT(*) FROM plain") == 0
     assert sql.rows("SELECT * FROM folded") == [(b"three", b"a")]
