@@ -52,6 +52,18 @@ TEST_F(MemcachedChosenContainer, ItIsChosenByARequestThatFindsNothing) {
     EXPECT_EQ(chosen_by(std::string(request) + "\r\n"), "two") << request;
 }
 
+// Otherwise a flush_all behind it would empty another container.
+TEST_F(MemcachedChosenContainer, ItIsChosenByARequestThatCannotBeRead) {
+  server_.max_request_size = 1000;
+  for (const std::string& request :
+       {"set @@two.k:1 0 0 2000\r\n" + std::string(2000, 'x'), std::string("touch @@two.k:1 abc"),
+        std::string("gat x @@two.k:1"), std::string("incr @@two.k:1 abc"),
+        std::string("set @@two.k:1 0 0 abc"), std::string("set @@two.k:1 0 0 -1"),
+        std::string("set @@two.k:1 0 0 1\r\nxyz"), std::string("mg @@two.k:1 E1"),
+        std::string("mg @@two.k:1 t t"), std::string("ms @@two.k:1 1 Z\r\nx")})
+    EXPECT_EQ(chosen_by(request + "\r\n"), "two") << request;
+}
+
 TEST_F(MemcachedChosenContainer, ItIsChosenByARequestThatIsRefused) {
   for (const char* const request :
        {"set @@two.k:1 7 0 1\r\nx", "set @@two.k:1 0 9 1\r\nx", "cas @@two.k:1 0 0 1 1\r\nx",

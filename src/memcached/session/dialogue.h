@@ -95,7 +95,7 @@ class Dialogue final : public passes::Dialogue {
   bool execute_request(passes::Requests& requests, Memcached& front, std::size_t end);
   bool end(passes::Requests& requests, const passes::Answer& answer, std::size_t end,
            std::size_t thrown_away = 0);
-  bool refuse_request(passes::Requests& requests, const RequestReader& reader, std::size_t end);
+  bool refuse_request(passes::Requests& requests, Memcached& front, std::size_t end);
   bool execute_get(passes::Requests& requests, Memcached& front, const Request& request,
                    std::size_t end);
   bool execute_item(passes::Requests& requests, Memcached& front, const Request& request,

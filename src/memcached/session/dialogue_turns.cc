@@ -134,12 +134,18 @@ bool Dialogue::end(passes::Requests& requests, const Answer& answer, std::size_t
   return goes_on;
 }
 
-bool Dialogue::refuse_request(passes::Requests& requests, const RequestReader& reader,
+bool Dialogue::refuse_request(passes::Requests& requests, Memcached& front,
                               std::size_t end_offset) {
+  const RequestReader& reader = front.reader();
   append_error(refusal_of(reader.request(), config_), requests.out());
+  // A key that could be read has chosen its container all the same.
+  std::string_view container = state_.container;
+  ChosenItem chosen;
+  static_cast<void>(choose_item(front.containers(), reader.request().key, container, chosen));
   const bool closes = reader.ends();
   const bool goes_on = end(requests, {.ok = false, .counter = Counter::requests_other}, end_offset,
                            reader.thrown_away());
+  if (requests.turn().consumed == end_offset) choose(requests.changes(), container);
   if (closes) requests.turn().next = Next::close;
   return goes_on && !closes;
 }
@@ -147,8 +153,7 @@ bool Dialogue::refuse_request(passes::Requests& requests, const RequestReader& r
 bool Dialogue::execute_request(passes::Requests& requests, Memcached& front,
                                std::size_t end_offset) {
   const Request& request = front.reader().request();
-  if (!refusal_of(request, config_).ok())
-    return refuse_request(requests, front.reader(), end_offset);
+  if (!refusal_of(request, config_).ok()) return refuse_request(requests, front, end_offset);
   if (request.action == Action::get) return execute_get(requests, front, request, end_offset);
   if (touches_items(request.action)) return execute_item(requests, front, request, end_offset);
 
@@ -184,6 +189,7 @@ bool Dialogue::end_on_items(passes::Requests& requests, const Answer& answer,
   const bool goes_on = end(requests, answer, end_offset);
   if (requests.turn().consumed == end_offset) [[likely]] {
     choose(requests.changes(), container);
+    reached_.clear();
   } else {
     note_reached(container);
   }

@@ -19,7 +19,7 @@ class MemcachedRanges : public ::testing::Test {
   }
   std::string say(std::string_view bytes) { return client_->send(bytes); }
   // As SQL adds a row. No value: NULL.
-  void add(std::optional<std::string> a, std::optional<std::string> b) {
+  void add(const std::optional<std::string>& a, const std::optional<std::string>& b) {
     static constexpr std::array<std::uint32_t, 3> columns{0, 1, 2};
     const auto value_of = [](const std::optional<std::string>& text) {
       return text ? store::Value{*text} : store::Value{{}, true};

@@ -16,8 +16,7 @@ from support_memcached_sequences import packet
 TABLES = (
     "CREATE DATABASE small",
     "USE small",
-    "CREATE TABLE n (id INT PRIMARY KEY, n TINYINT, f INT, e INT,"
-    " note VARCHAR(5) NOT NULL)",
+    "CREATE TABLE n (id INT PRIMARY KEY, n TINYINT, f INT, e INT, note VARCHAR(5) NOT NULL)",
     "CREATE TABLE t (k VARCHAR(5) PRIMARY KEY, v VARCHAR(5), w VARCHAR(3) NOT NULL,"
     " c BIGINT UNSIGNED NOT NULL DEFAULT 0) ENGINE=%s",
     "INSERT INTO handlersocket.containers VALUES"
