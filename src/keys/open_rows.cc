@@ -300,10 +300,12 @@ Outcome OpenRows::open_items(store::Store& store,
     return outcome;
   access->every_column = false;
   if (!choose_item_columns(*access)) return status_of(KeyMistake::unusable_container);
-  if (!holds_items(*access)) return status_of(KeyMistake::small_column);
+  const bool holds = holds_items(*access);
   if (asks != Asks::item) keep_columns_of_reads(*access, asks == Asks::shown);
   if (const Outcome outcome = store.open_index(access->index_names(), caller, use); !outcome.ok())
     return outcome;
+  // The types of columns are told to whom may read them.
+  if (!holds) return status_of(KeyMistake::small_column);
   access->index = use.shared();
   opened = access;
   keep(std::move(access));

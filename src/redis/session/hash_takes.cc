@@ -78,7 +78,11 @@ Outcome take_from_hash(Work& work, Words words) {
       return chosen;
     store::Changed changed;
     const std::size_t begin = work.out().size();
-    if (row.access->field_columns != 0) {
+    if (row.access->field_columns == 0) {
+      // Nothing is changed, and the store asks nobody what the caller may know.
+      const Outcome known = keys::check_current(work, row, work.caller);
+      if (!known.ok()) return known;
+    } else {
       const std::vector<std::int32_t> places = places_of_first(*row.access);
       FieldRows before(work.reply, places, true);
       const store::Change change{.rows_before = true, .values = work.scratch.values};
