@@ -128,7 +128,8 @@ bool asks_for_id(const TABLE& table, const IndexPlan& plan, std::span<const stor
   const std::optional<std::string_view> id = given_id(table, plan, values);
   if (!id || is_zero_an_id(table)) return false;
   const std::string_view digits = id->substr(0, id->find_first_of("eE"));
-  return digits.find_first_of("123456789") == std::string_view::npos;
+  return digits.find_first_not_of("+-.0 ") == std::string_view::npos &&
+         digits.find('0') != std::string_view::npos;
 }
 
 }  // namespace

@@ -134,6 +134,13 @@ def test_a_key_of_zero_is_no_new_number(wire: Resp, sql: Sql, words: tuple[Any, 
     assert sql.rows("SELECT * FROM auto") == [(b"1", b"first", b"1")]
 
 
+def test_what_is_no_number_is_not_taken_for_0(wire: Resp, sql: Sql) -> None:
+    for number in ("abc", "", "-"):
+        reply = wire.ask("HSET", "changed.auto@name:other", "id", number)
+        assert isinstance(reply, Error) and "AUTO_INCREMENT" not in reply.text, reply
+    assert sql.number("SELECT COUNT(*) FROM auto") == 1
+
+
 def test_a_zero_that_is_there_can_be_changed(wire: Resp, sql: Sql) -> None:
     sql.run("SET sql_mode = CONCAT(@@sql_mode, ',NO_AUTO_VALUE_ON_ZERO')",
             "INSERT INTO auto VALUES (0, 'zero', 1)")  # fmt: skip
