@@ -133,7 +133,16 @@ void forget_row(RowWork& work, const RowAccess& access) {
 
 namespace {
 
-bool can_be_locked(Outcome outcome) {
+// Has `rows` take the row while it is locked, if they are wanted. `found` says how many rows there are. False: it
+// cannot be locked.
+bool lock_row(RowWork& work, const KeyedRow& row, store::Rows* rows, std::uint64_t& found,
+              Outcome& outcome) {
+  // To ask for a lock would wait for those who have the whole table locked.
+  if (!row.access->shape->has_transactions) return false;
+  const store::Change lock{.kind = store::ChangeKind::lock, .rows_before = rows != nullptr};
+  store::Changed locked;
+  outcome = work.store.modify(*row.use, row.selection(work), lock, rows, work.out(), locked);
+  found = locked.rows;
   if (!outcome.answered()) return true;
   const Error kind = outcome.status().kind();
   return kind != Error::denied && kind != Error::not_supported && kind != Error::read_only;
@@ -142,22 +151,14 @@ bool can_be_locked(Outcome outcome) {
 }  // namespace
 
 Outcome find_locked(RowWork& work, const KeyedRow& row, store::Rows& rows, store::Found& found) {
-  const store::Change lock{.kind = store::ChangeKind::lock, .rows_before = true};
-  store::Changed locked;
-  const Outcome outcome =
-      work.store.modify(*row.use, row.selection(work), lock, &rows, work.out(), locked);
-  found.rows = locked.rows;
-  if (can_be_locked(outcome)) return outcome;
+  Outcome outcome;
+  if (lock_row(work, row, &rows, found.rows, outcome)) return outcome;
   return work.store.find(*row.use, row.selection(work), rows, work.out(), work.sink, found);
 }
 
 Outcome count_locked(RowWork& work, const KeyedRow& row, std::uint64_t& rows) {
-  const store::Change lock{.kind = store::ChangeKind::lock};
-  store::Changed locked;
-  const Outcome outcome =
-      work.store.modify(*row.use, row.selection(work), lock, nullptr, work.out(), locked);
-  rows = locked.rows;
-  if (can_be_locked(outcome)) return outcome;
+  Outcome outcome;
+  if (lock_row(work, row, nullptr, rows, outcome)) return outcome;
   return work.store.count(*row.use, row.selection(work), rows, work.sink);
 }
 

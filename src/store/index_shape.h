@@ -35,6 +35,8 @@ struct ShapedColumn {
 struct IndexShape {
   // Whether values for all key parts, none of which is NULL, select one row at most.
   bool is_unique = false;
+  // Of the table: what was changed can be undone, and its rows can be locked.
+  bool has_transactions = true;
   std::vector<ShapedColumn> columns;  // all that a client may name, in the order of the table
   std::vector<std::uint32_t> key;     // the positions of the key parts among them
 };

@@ -234,6 +234,7 @@ std::shared_ptr<const store::IndexShape> IndexPlan::shape_of(TABLE& table) const
     positions[server::number_of(**field)] = static_cast<std::uint32_t>(shape->columns.size());
     shape->columns.push_back(shaped(**field));
   }
+  shape->has_transactions = server::has_transactions(table);
   const KEY& key = table.key_info[index_];
   shape->is_unique = (key.flags & HA_NOSAME) != 0 && !has_prefix_parts_;
   for (std::uint32_t i = 0; i < key_parts_; ++i) {

@@ -62,7 +62,7 @@ Outcome TableStore::run_write(const store::IndexUse& use, Write& write) {
   if (status.ok()) status = execute(use, write, opened, executed);
   if (status.ok()) writer_.tell_warnings();
   if (!server::has_transactions(*opened.table)) server::note_unsafe_change(host_.thd());
-  if (status.ok()) server::forget_cached_results(host_.thd(), *opened.table);
+  if (status.ok() && !write.only_locks()) server::forget_cached_results(host_.thd(), *opened.table);
   if (joins && !status.ok() && !pass_.was_rolled_back()) return leave_shared(opened, status);
   if (status.ok() && pass_.can_share(opened) && write.is_one_row(opened)) {
     pass_.share(opened);
@@ -127,6 +127,7 @@ Outcome TableStore::leave_shared(const OpenTable& opened, Status status) {
 // The three steps of an insert, as run_write() takes them.
 struct TableStore::InsertWrite {
   static constexpr Purpose purpose = Purpose::insert;
+  static constexpr bool only_locks() { return false; }
 
   Status set_up(OpenTable& opened) { return store.writer_.set_up_insert(opened, plan, row); }
   static bool is_one_row(const OpenTable& /*opened*/) { return true; }
@@ -147,6 +148,7 @@ struct TableStore::InsertWrite {
 
 // The three steps of an insert of several rows.
 struct TableStore::InsertRowsWrite {
+  static constexpr bool only_locks() { return false; }
   Status set_up(OpenTable& opened) { return store.writer_.set_up_insert_rows(opened, plan, rows); }
   static bool is_one_row(const OpenTable& /*opened*/) { return false; }
   Status execute(OpenTable& opened) {
@@ -173,6 +175,7 @@ struct TableStore::InsertRowsWrite {
 // plan was resolved for another version of the table than the one about which was asked before.
 template <class Recheck>
 struct TableStore::ModifyWrite {
+  bool only_locks() const { return work.change.only_locks(); }
   Status set_up(OpenTable& opened) {
     const Status status = store.writer_.set_up_modify(opened, work.plan(), work.change);
     if (!status.ok() || (allowed && work.plan().table_version() == version)) [[likely]]

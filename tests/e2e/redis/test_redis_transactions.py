@@ -372,3 +372,13 @@ def test_a_unit_may_read_what_it_may_not_change(server: ServerInstance, sql: Sql
             assert done == [0, b"one", 1, b"7", 1, [], b"mine"]
     finally:
         sql.run("DROP USER half@localhost")
+
+
+def test_a_read_of_a_table_without_transactions_waits_for_nobody(
+    server: ServerInstance, sql: Sql, wire: Resp
+) -> None:
+    sql.run("INSERT INTO old VALUES (1, 7)")
+    with Sql(server.socket, "units") as holder:
+        holder.run("LOCK TABLES old READ")
+        done = wire.unit([("HGET", "old:1", "n"), ("EXISTS", "old:1"), ("HSET", "t:1", "v", "x")])
+    assert done == [b"7", 1, 0]
