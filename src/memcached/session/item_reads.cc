@@ -47,24 +47,9 @@ class ItemRows final : public store::Rows {
 
 }  // namespace
 
-Status choose_item(const keys::Containers& containers, std::string_view key,
-                   std::string_view& container, ChosenItem& chosen) {
-  const WrittenKey written = read_written_key(key, containers.delimiter());
-  if (written.names_container) [[unlikely]] {
-    const auto& found = containers.find(written.container);
-    if (found == nullptr) return status_of(Mistake::no_such_container);
-    container = written.container;
-    chosen.is_container = written.is_container;
-    chosen.item = {found.get(), written.key};
-    return {};
-  }
-  const auto& found = container.empty() ? containers.by_default() : containers.find(container);
-  if (found == nullptr) {
-    return container.empty() ? keys::status_of(keys::KeyMistake::no_container)
-                             : status_of(Mistake::no_such_container);
-  }
-  chosen.item = {found.get(), key};
-  return {};
+Status without_container(std::string_view container) {
+  return container.empty() ? keys::status_of(keys::KeyMistake::no_container)
+                           : status_of(Mistake::no_such_container);
 }
 
 bool is_of_container(Status status) {

@@ -6,8 +6,10 @@
 
 #include <string_view>
 
+#include "base/short_bytes.h"
 #include "keys/items.h"
 #include "keys/row_work.h"
+#include "memcached/protocol/errors.h"
 #include "memcached/protocol/reply.h"
 #include "memcached/protocol/request.h"
 
@@ -29,7 +31,10 @@ inline WrittenKey read_written_key(std::string_view key, std::string_view delimi
   if (key.size() < 2 || key[0] != '@' || key[1] != '@') [[likely]]
     return {.key = key};
   key.remove_prefix(2);
-  const std::size_t end = key.find(delimiter);
+  // One byte, mostly.
+  std::size_t end = find_byte(key, delimiter[0]);
+  if (delimiter.size() != 1) [[unlikely]]
+    end = key.find(delimiter);
   const bool is_container = end == std::string_view::npos;
   return {.container = key.substr(0, end),
           .names_container = true,
@@ -45,8 +50,24 @@ struct ChosenItem {
   keys::ItemKey item{};
   bool is_container = false;
 };
-Status choose_item(const keys::Containers& containers, std::string_view key,
-                   std::string_view& container, ChosenItem& chosen);
+// Why there is no item: the container is not there.
+Status without_container(std::string_view container);
+[[gnu::always_inline]] inline Status choose_item(const keys::Containers& containers,
+                                                 std::string_view key, std::string_view& container,
+                                                 ChosenItem& chosen) {
+  const WrittenKey written = read_written_key(key, containers.delimiter());
+  if (written.names_container) {
+    const auto& found = containers.find(written.container);
+    if (found == nullptr) return status_of(Mistake::no_such_container);
+    container = written.container;
+    chosen = {{found.get(), written.key}, written.is_container};
+    return {};
+  }
+  const auto& found = container.empty() ? containers.by_default() : containers.find(container);
+  if (found == nullptr) return without_container(container);
+  chosen.item = {found.get(), key};
+  return {};
+}
 // Whether an error says that the container cannot be used, whatever is asked of it.
 bool is_of_container(Status status);
 
