@@ -57,7 +57,7 @@ TEST_F(MemcachedChosenContainer, ItIsChosenByARequestThatCannotBeRead) {
   server_.max_request_size = 1000;
   for (const std::string& request :
        {"set @@two.k:1 0 0 2000\r\n" + std::string(2000, 'x'), std::string("touch @@two.k:1 abc"),
-        std::string("gat x @@two.k:1"), std::string("incr @@two.k:1 abc"),
+        std::string("set @@two.k:1 x 0 1\r\nx"), std::string("incr @@two.k:1 abc"),
         std::string("set @@two.k:1 0 0 abc"), std::string("set @@two.k:1 0 0 -1"),
         std::string("set @@two.k:1 0 0 1\r\nxyz"), std::string("mg @@two.k:1 E1"),
         std::string("mg @@two.k:1 t t"), std::string("ms @@two.k:1 1 Z\r\nx")})
@@ -91,10 +91,9 @@ TEST_F(MemcachedChosenContainer, BinaryRequestsChooseInTheSameWay) {
 
 // The client has meant it for no other one.
 TEST_F(MemcachedChosenContainer, WhatCannotBeUsedIsNotChosen) {
-  for (const char* const request :
-       {"get @@none.k:1", "set @@none.k:1 0 0 1\r\nx", "get @@gone.k:1",
-        "set @@gone.k:1 0 0 1\r\nx", "delete @@gone.k:1", "gat 0 @@gone.k:1", "nothing @@two.k:1",
-        "set @@two.k:1 x 0 1\r\nx"})
+  for (const char* const request : {"get @@none.k:1", "set @@none.k:1 0 0 1\r\nx", "get @@gone.k:1",
+                                    "set @@gone.k:1 0 0 1\r\nx", "delete @@gone.k:1",
+                                    "gat 0 @@gone.k:1", "nothing @@two.k:1", "gat x @@two.k:1"})
     EXPECT_EQ(chosen_by(std::string(request) + "\r\n"), "default") << request;
   say("get @@two.k:1 @@gone.k\r\n");
   EXPECT_EQ(chosen(), "two");
