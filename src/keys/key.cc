@@ -89,19 +89,17 @@ bool is_one_spelling(std::string_view text, const store::ShapedColumn& column) {
 }
 
 void append_part(std::string_view value, const store::ShapedColumn& column, bool is_last,
-                 std::string& key) {
-  using enum store::Spelling;
-  if (column.spelling == integer || column.spelling == whole || column.spelling == decimal)
-    value = without_zeros(value);
+                 std::string& key, IsOfKey is_of_key) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  if (store::is_number(column.spelling)) value = without_zeros(value);
   if (is_last) {
     key += value;
     return;
   }
   for (const char byte : value) {
-    if (byte == ':') {
-      key += "%3A";
-    } else if (byte == '%') {
-      key += "%25";
+    if (byte == ':' || byte == '%' || !is_of_key(byte)) {
+      const auto number = static_cast<unsigned char>(byte);
+      key += {'%', digits[number >> 4], digits[number & 15]};
     } else {
       key.push_back(byte);
     }

@@ -96,9 +96,13 @@ struct KeyNames {
 [[nodiscard]] KeyMistake read_parts(std::string_view parts, const store::IndexShape& shape,
                                     std::string& room, std::vector<store::Value>& values);
 
+// Whether a protocol can have a byte in its keys. If not, it is written with % where the grammar lets it be.
+using IsOfKey = bool (*)(char byte);
+constexpr bool any_byte(char /*byte*/) { return true; }
+
 // Appends a part of a key, from the value as the store shows it, in the spelling that read_parts() takes.
 void append_part(std::string_view value, const store::ShapedColumn& column, bool is_last,
-                 std::string& key);
+                 std::string& key, IsOfKey is_of_key = any_byte);
 
 // Appends the bytes that a name or a part stands for. False: there is a % without two digits.
 [[nodiscard]] bool unescape(std::string_view text, std::string& to);

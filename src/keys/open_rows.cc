@@ -224,9 +224,7 @@ bool OpenRows::choose_item_columns(RowAccess& access) {
     return shape.columns[access.positions[place]];
   };
   const auto is_number = [&](std::size_t place) {
-    using enum store::Spelling;
-    const store::Spelling spelling = column(place).spelling;
-    return spelling == integer || spelling == whole || spelling == decimal;
+    return store::is_number(column(place).spelling);
   };
   if (item.flags != ItemColumns::none && !is_number(item.flags)) return false;
   // Adding to NULL gives NULL, so nobody would see that the item has changed.

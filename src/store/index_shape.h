@@ -21,6 +21,12 @@ enum class Spelling : std::uint8_t {
   other,  // as SQL understands a literal
 };
 
+// Whether the store shows a number's digits. ZEROFILL may have put zeros before them.
+constexpr bool is_number(Spelling spelling) {
+  return spelling == Spelling::integer || spelling == Spelling::whole ||
+         spelling == Spelling::decimal;
+}
+
 struct ShapedColumn {
   std::string name;
   bool is_nullable = true;

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <string>
 
-#include "keys/spelling.h"
 #include "memcached/protocol/number.h"
 #include "memcached/session/items.h"
 
@@ -22,12 +21,6 @@ bool is_of_key(char byte) {
 // In a get, what begins so is a container's name or a range.
 bool means_something_else(std::string_view key) {
   return key.starts_with("@@") || key.starts_with("@>") || key.starts_with("@<");
-}
-
-// Whether ZEROFILL may put zeros before its values.
-bool is_number(const store::ShapedColumn& column) {
-  using enum store::Spelling;
-  return column.spelling == integer || column.spelling == whole || column.spelling == decimal;
 }
 
 // Writes each live item, with the key that its row has. A row whose key no client could write is left out:
@@ -57,11 +50,10 @@ class RangeRows final : public store::Rows {
   Status status() const { return status_; }
 
  private:
-  // As a client would write it: in all parts but the last one, it may write each byte with %. False: there
-  // is no memory.
+  // As a client would write it. False: there is no memory.
   bool read_key(std::span<const store::Column> columns, const store::CurrentRow& row) {
-    constexpr std::string_view digits = "0123456789ABCDEF";
-    const std::size_t parts = access_.shape->key.size();
+    const store::IndexShape& shape = *access_.shape;
+    const std::size_t parts = shape.key.size();
     const std::size_t first = access_.positions.size() - parts;
     char room[store::Column::room];
     key_.clear();
@@ -70,25 +62,11 @@ class RangeRows final : public store::Rows {
       const store::ColumnValue value = columns[first + part].value(row, room);
       if (value.kind == Kind::no_memory) return false;
       if (value.kind == Kind::null || value.size > most_key_bytes) return true;
-      std::string_view bytes(value.data, value.size);
-      if (is_number(access_.shape->columns[access_.shape->key[part]]))
-        bytes = keys::without_zeros(bytes);
-      if (part + 1 == parts) {
-        key_ += bytes;
-        is_key_written_ = !key_.empty() && key_.size() <= most_key_bytes &&
-                          std::ranges::all_of(bytes, is_of_key) && !means_something_else(key_);
-        return true;
-      }
-      for (const char byte : bytes) {
-        if (byte == ':' || byte == '%' || !is_of_key(byte)) {
-          const auto number = static_cast<unsigned char>(byte);
-          key_ += {'%', digits[number >> 4], digits[number & 15]};
-        } else {
-          key_ += byte;
-        }
-      }
-      key_ += ':';
+      keys::append_part({value.data, value.size}, shape.columns[shape.key[part]], part + 1 == parts,
+                        key_, is_of_key);
     }
+    is_key_written_ = !key_.empty() && key_.size() <= most_key_bytes &&
+                      std::ranges::all_of(key_, is_of_key) && !means_something_else(key_);
     return true;
   }
 

@@ -59,6 +59,8 @@ Outcome choose_nulls(Work& work, const KeyedRow& row, Words fields, bool& is_the
     if (is_there)
       return say(work, "ERR 1048 23000 Column " + in_quotes(fields[i]) + " cannot be null");
   }
+  // If nothing is to be changed, the store asks nobody what the caller may know of the table.
+  if (access.field_columns == 0) return keys::check_current(work, row, work.caller);
   return {};
 }
 
@@ -78,11 +80,7 @@ Outcome take_from_hash(Work& work, Words words) {
       return chosen;
     store::Changed changed;
     const std::size_t begin = work.out().size();
-    if (row.access->field_columns == 0) {
-      // Nothing is changed, and the store asks nobody what the caller may know.
-      const Outcome known = keys::check_current(work, row, work.caller);
-      if (!known.ok()) return known;
-    } else {
+    if (row.access->field_columns != 0) {
       const std::vector<std::int32_t> places = places_of_first(*row.access);
       FieldRows before(work.reply, places, true);
       const store::Change change{.rows_before = true, .values = work.scratch.values};

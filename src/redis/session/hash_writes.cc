@@ -150,11 +150,7 @@ Outcome clear_fields(Work& work, Words words) {
     if (const Outcome chosen = choose_nulls(work, row, fields, is_there); !chosen.ok())
       return chosen;
     std::size_t cleared = 0;
-    if (row.access->field_columns == 0) {
-      // Nothing is changed, and the store asks nobody what the caller may know.
-      const Outcome known = keys::check_current(work, row, work.caller);
-      if (!known.ok()) return known;
-    } else {
+    if (row.access->field_columns != 0) {
       CountingRows before(row.access->field_columns);
       const Outcome updated = update(work, row, before);
       if (!updated.ok()) return updated;
