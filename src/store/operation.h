@@ -269,6 +269,9 @@ struct Change {
   constexpr std::size_t column(std::size_t number) const {
     return assigns() ? assignments[number].column : number;
   }
+  constexpr const Value& value(std::size_t number) const {
+    return assigns() ? assignments[number].value : values[number];
+  }
   constexpr bool gives_value(std::size_t number) const {
     return assigns() ? assignments[number].gives_value() : !values[number].null;
   }

@@ -69,7 +69,7 @@ bool fill_insert(THD* thd, TABLE& table, const IndexPlan& plan,
   for (std::size_t i = 0; i < values.size(); ++i) {
     Field& field = *fields[plan.columns()[i].number];
     if (is_assigned_by_server(table, field)) {
-      refuse_value(thd, table, field, !values[i].null);
+      if (!values[i].null) refuse_value(thd, table, field, values[i]);
       continue;
     }
     if (table.next_number_field != nullptr &&

@@ -38,7 +38,7 @@ bool change_column(THD* thd, TABLE& table, const IndexPlan& plan, const store::C
   Field& field = *table.field_to_fill()[column.number];
   update.versions_rows |= table.versioned_write() && !field.vers_update_unversioned();
   if (is_assigned_by_server(table, field)) {
-    refuse_value(thd, table, field, change.gives_value(number));
+    if (change.gives_value(number)) refuse_value(thd, table, field, change.value(number));
     return true;
   }
   if (change.assigns()) {

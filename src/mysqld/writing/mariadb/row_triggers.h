@@ -4,10 +4,13 @@
 // this folder include it.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <utility>
 
 #include "mysqld/server/api.h"
+#include "mysqld/server/session.h"
+#include "store/operation.h"
 #include "store/rows.h"
 
 namespace hs::mysqld {
@@ -17,9 +20,11 @@ inline bool is_assigned_by_server(const TABLE& table, const Field& field) {
 }
 
 // A generated column accepts no value except NULL. For others SQL warns, and in strict mode that is
-// an error.
-inline void refuse_value(THD* thd, const TABLE& table, const Field& field, bool is_given) {
-  if (!is_given) return;
+// an error. It is one in any mode if the value must not be lost.
+inline void refuse_value(THD* thd, const TABLE& table, const Field& field,
+                         const store::Value& value) {
+  std::optional<server::StrictAssignment> strictly;
+  if (value.is_whole) strictly.emplace(thd);
   push_warning_printf(thd, Sql_condition::WARN_LEVEL_WARN,
                       ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
                       ER_THD(thd, ER_WARNING_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN),
