@@ -84,9 +84,9 @@ store::Outcome OpenTables::open_writer(TableSlot& slot, Purpose purpose) {
     close_tables();
   const store::Outcome outcome = open_one(slot, slot.writer, purpose);
   if (!outcome.ok()) return outcome;
-  if (server::needs_other_tables(*slot.writer.table)) return open_alone(slot, purpose);
-  slot.writer.any_write = true;
-  return {};
+  slot.writer.any_write = !server::needs_other_tables(*slot.writer.table);
+  const bool needs_them = !slot.writer.any_write && purpose != Purpose::lock;
+  return needs_them ? open_alone(slot, purpose) : store::Outcome{};
 }
 
 // Whether InnoDB refuses every lock for writing. If it refuses one on MariaDB while the same session

@@ -14,6 +14,7 @@ enum_sql_command sql_command(Purpose purpose) {
     case Purpose::insert:
     case Purpose::insert_or_update: return SQLCOM_INSERT;
     case Purpose::replace: return SQLCOM_REPLACE;
+    case Purpose::lock:  // engines lock the rows that an UPDATE finds
     case Purpose::update: return SQLCOM_UPDATE;
     case Purpose::erase: return SQLCOM_DELETE;
     case Purpose::read: break;
@@ -29,6 +30,7 @@ std::uint8_t trigger_event(Purpose purpose) {
     case Purpose::insert: return 1U << TRG_EVENT_INSERT;
     case Purpose::update: return 1U << TRG_EVENT_UPDATE;
     case Purpose::erase: return 1U << TRG_EVENT_DELETE;
+    case Purpose::lock:
     case Purpose::read: break;
   }
   return 0;

@@ -17,9 +17,9 @@ struct TABLE;
 namespace hs::mysqld {
 
 // What a table is opened for. Each kind of write has its own triggers, and so its own set of tables
-// that have to be opened with the table.
-enum class Purpose : std::uint8_t { read, insert, update, erase, insert_or_update, replace };
-inline constexpr std::size_t purposes = 6;
+// that have to be opened with the table. A lock of rows changes none, so it has no triggers.
+enum class Purpose : std::uint8_t { read, lock, insert, update, erase, insert_or_update, replace };
+inline constexpr std::size_t purposes = 7;
 
 inline bool is_write(Purpose purpose) { return purpose != Purpose::read; }
 // Whether new rows come, which draw numbers for AUTO_INCREMENT and from sequences.

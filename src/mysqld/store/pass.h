@@ -56,9 +56,11 @@ class Pass {
   // beginning, the end and a table map in the binary log for each write. If one of these rows fails,
   // the engine undoes that row by itself.
   //
-  // Whether the last write has left the statement of this table open for another one like it.
+  // Whether the last write has left the statement of this table open for another one like it. What is locked
+  // is often updated next, and the other way round.
   bool is_shared(const OpenTable& opened, Purpose purpose) const {
-    return shared_ == &opened && opened.purpose == purpose;
+    const auto as_update = [](Purpose of) { return of == Purpose::lock ? Purpose::update : of; };
+    return shared_ == &opened && as_update(opened.purpose) == as_update(purpose);
   }
   // Whether a write on the table may leave its statement open. A table with triggers, or a parent
   // of foreign keys, is opened for one statement. A versioned table needs a statement for each

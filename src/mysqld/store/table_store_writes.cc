@@ -17,6 +17,7 @@ using store::PassMode;
 using store::Verdict;
 
 Purpose purpose_of(const store::Change& change) {
+  if (change.only_locks()) return Purpose::lock;
   return change.erases() ? Purpose::erase : Purpose::update;
 }
 

@@ -221,6 +221,7 @@ def test_tables_that_are_used(server: ServerInstance, sql: Sql) -> None:
         b"1\t+\t2\t8\t1\n": "INSERT INTO shop.t VALUES (9, 1)",
         b"1\t=\t1\t7\t1\t0\tU\t7\t1\n": "UPDATE shop.t SET v = 2 WHERE id = 7",
         b"1\t=\t1\t8\t1\t0\tD\n": "DELETE FROM shop.t WHERE id = 9",
+        b"1\t=\t1\t7\t1\t0\tlock\n": "SELECT v FROM shop.t WHERE id = 7 FOR UPDATE",
     }
     with ExitStack() as stack:
         wire = logged_in(stack, server.hs_port_wr)

@@ -40,6 +40,7 @@ OPEN = [
     "P\t2\thst\tentry\t\taccount,amount",
     "P\t3\thst\taccount\t\tnote,data",
 ]
+LOCK = "1\t=\t1\t1\t1\t0\tlock"
 CONNECTIONS = ("performance" if ON_MYSQL else "information") + "_schema.handlersocket_connections"
 
 
@@ -298,8 +299,36 @@ def test_what_cannot_be_undone(server: ServerInstance, sql: Sql, client: Asking)
         " INSERT INTO entry (account, amount) VALUES (NEW.id, NEW.amount)"
     )
     assert client.group("1\t=\t1\t1", plus(1, 1)) == undone(2, 2, "1\t1\t1178")
+    assert client.group(LOCK, plus(1, 1)) == undone(2, 2, "1\t1\t1178")
+    assert client.group(LOCK, "3\t+\t1\t9", LOCK)[0] == "1\t2\tundone\t2"
     assert amounts(sql) == [101, 50, 0]
     assert sql.rows("SELECT COUNT(*) FROM entry") == [(b"1",)]
+
+
+def test_a_lock_opens_no_table_of_triggers_and_foreign_keys(
+    server: ServerInstance, sql: Sql, second: Sql, client: Asking
+) -> None:
+    """It fires none, and asks for no row of another table."""
+    sql.run(
+        "CREATE TABLE noted (id INT) ENGINE = MyISAM",
+        "ALTER TABLE entry ADD FOREIGN KEY (account) REFERENCES account (id)",
+        "CREATE TRIGGER notes BEFORE UPDATE ON account FOR EACH ROW"
+        " INSERT INTO noted VALUES (NEW.id)",
+    )
+    second.run("LOCK TABLES noted WRITE, entry WRITE")
+    assert client.ask(LOCK) == ["0\t1\t1"]
+    assert client.group("1\t=\t1\t2\t1\t0\tlock?", LOCK) == ["0\t1", "0\t2\t2\t50", "0\t1\t1"]
+    second.run("UNLOCK TABLES")
+    assert client.ask(LOCK, plus(1, 1), LOCK, plus(1, 1)) == ["0\t1\t1"] * 4
+    assert amounts(sql) == [102, 50, 0]
+    assert sql.rows("SELECT COUNT(*) FROM noted") == [(b"2",)]
+
+
+def test_a_lock_shares_the_statement_of_updates(sql: Sql, client: Asking) -> None:
+    begin_log(sql)
+    client.send(plus(1, 1), LOCK, plus(1, 1), LOCK, LOCK, plus(1, 1))
+    assert client.replies(6) == ["0\t1\t1"] * 6
+    assert amounts(sql) == [103, 50, 0]
 
 
 def test_triggers_that_leave_something_in_the_session(sql: Sql, client: Asking) -> None:

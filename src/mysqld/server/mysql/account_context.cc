@@ -26,6 +26,7 @@ unsigned long table_event(Purpose purpose) {
     case Purpose::replace: return EVENT_TRACKING_TABLE_ACCESS_INSERT;
     case Purpose::update: return EVENT_TRACKING_TABLE_ACCESS_UPDATE;
     case Purpose::erase: return EVENT_TRACKING_TABLE_ACCESS_DELETE;
+    case Purpose::lock:  // as SELECT ... FOR UPDATE
     case Purpose::read: break;
   }
   return EVENT_TRACKING_TABLE_ACCESS_READ;
