@@ -11,6 +11,8 @@ import pytest
 from server_instance import ServerInstance
 from support.database import Sql
 from support_memcached import Line, connect, found, memcached_server, stored
+from support_servers import wait_until
+from test_upserts_beside import is_waiting
 
 TABLES = (
     "CREATE DATABASE held",
@@ -114,6 +116,15 @@ def test_a_container_is_chosen_by_a_request_that_has_waited_too_long(
         assert b"noreply" in request_ or told.startswith(b"SERVER_ERROR try again")
     assert is_chosen(wire)
     assert sql.row("SELECT n FROM number") == (b"5",)
+
+
+def test_what_is_behind_a_request_that_waits_has_its_container(wire: Line, sql: Sql) -> None:
+    sql.run("INSERT INTO number VALUES (7, 1, NULL), (8, 8, NULL)", "BEGIN",
+            "UPDATE number SET n = 5 WHERE id = 7")  # fmt: skip
+    wire.send(b"incr @@number.7 1\r\nget 8\r\nincr 7 1\r\nget a\r\nmn\r\n")
+    wait_until(lambda: is_waiting(sql), "the first one waits for the row")
+    sql.run("COMMIT")
+    assert wire.until(b"MN\r\n") == b"6\r\n" + found(b"8", b"8") + b"7\r\n" + NO_NUMBER + b"MN\r\n"
 
 
 def test_another_delimiter_behind_the_name(wire: Line, sql: Sql) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from server_instance import ServerInstance
+from support.certificates import context_for, make_certificates
 from support.database import Sql
 from support_memcached import Line, connect, found, memcached_server, stored
 from support_servers import wait_until
@@ -21,8 +22,18 @@ STALL = 2.5
 
 
 @pytest.fixture(scope="module")
-def server(data_root: Path, watch: Any) -> Iterator[ServerInstance]:
-    settings = {"handlersocket_threads": 1, "handlersocket_stream_patience": 1}
+def certificates(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_certificates(tmp_path_factory, "server")
+
+
+@pytest.fixture(scope="module")
+def server(data_root: Path, watch: Any, certificates: Path) -> Iterator[ServerInstance]:
+    settings = {
+        "handlersocket_threads": 1,
+        "handlersocket_stream_patience": 1,
+        "ssl_cert": str(certificates / "server.pem"),
+        "ssl_key": str(certificates / "server-key.pem"),
+    }
     with memcached_server(data_root, watch, **settings) as instance:
         with connect(instance) as line:
             for key in range(KEYS):
@@ -99,6 +110,32 @@ def test_a_lock_is_waited_for_behind_a_part(server: ServerInstance) -> None:
         time.sleep(0.5)
         sql.run("UNLOCK TABLES")
         assert received + line.until(b"MN\r\n") == expected
+
+
+def test_the_table_is_altered_between_two_keys(server: ServerInstance) -> None:
+    names = b" ".join(b"k%02d" % key for key in range(KEYS))
+    with Sql(server.socket, "handlersocket") as sql, slow(server) as line:
+        before = parked(sql)
+        line.send(b"get " + names + b"\r\nmn\r\n")
+        wait_until(lambda: parked(sql) > before, "the get is parked")
+        sql.run("ALTER TABLE kv ADD COLUMN more INT FIRST, ADD KEY by_more (more)")
+        try:
+            assert line.until(b"MN\r\n") == items(*range(KEYS)) + b"END\r\nMN\r\n"
+        finally:
+            sql.run("ALTER TABLE kv DROP COLUMN more")
+
+
+def test_over_tls(server: ServerInstance, certificates: Path) -> None:
+    names = b" ".join(b"k%02d" % key for key in range(KEYS))
+    with Sql(server.socket, "handlersocket") as sql, slow(server) as line:
+        line.socket = context_for(certificates).wrap_socket(
+            line.socket, server_hostname="localhost"
+        )
+        before = parked(sql)
+        line.send(b"get " + names + b"\r\nmn\r\n")
+        wait_until(lambda: parked(sql) > before, "the get is parked")
+        time.sleep(STALL)
+        assert line.until(b"MN\r\n") == items(*range(KEYS)) + b"END\r\nMN\r\n"
 
 
 def test_a_client_goes_away(server: ServerInstance) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from server_instance import ServerInstance
+from server_instance import REPOSITORY, ServerInstance
 from support.certificates import context_for, make_certificates
 from support.database import Sql
 from support.resp import OK, Error, Resp, pairs
@@ -16,6 +16,7 @@ from support_redis import CONNECTIONS, NO_PERMISSION, connect, hash_of, redis_po
 from support_servers import fresh_session
 from test_log_in import DEFAULT_WAY, DELAY, PASSWORD, identified
 
+CONTAINERS = REPOSITORY / "tools" / "sql" / "containers.sql"
 SECRET = "open sesame"
 WRONG = Error("WRONGPASS invalid username-password pair or user is disabled.")
 NO_LOG_IN = Error("NOAUTH Authentication required.")
@@ -204,6 +205,23 @@ def test_mistakes_tell_nobody_of_a_table(server: ServerInstance) -> None:
                 assert nothing_to_do or isinstance(known, Error) and known.code == "ERR", known
                 told = nothing.say(line)
                 assert isinstance(told, Error) and told.code == NO_PERMISSION, (line, told)
+
+
+def test_a_small_column_is_told_to_whom_may_read_it(server: ServerInstance) -> None:
+    """The container cannot be used. Why, is the type of a column of its table."""
+    server.client(CONTAINERS.read_text())
+    with Sql(server.socket, "safe") as sql:
+        sql.run("CREATE TABLE tiny (k INT PRIMARY KEY, v INT, f TINYINT)",
+                "DELETE FROM handlersocket.containers",
+                "INSERT INTO handlersocket.containers VALUES"
+                " ('tiny', 'safe', 'tiny', 'k', 'v', 'f', '0', '0', 'PRIMARY')")  # fmt: skip
+    for _ in range(2):
+        with as_user(server, "ann") as ann, as_user(server, "nothing") as nothing:
+            assert ann.ask("HS.RELOAD") == OK
+            for words in (("GET", "tiny:1"), ("SET", "tiny:1", 1), ("EXISTS", "tiny:1")):
+                told = ann.ask(*words)
+                assert isinstance(told, Error) and "too small" in told.text, told
+                assert nothing.ask(*words).code == NO_PERMISSION
 
 
 def test_rights_that_come_and_go(server: ServerInstance) -> None:

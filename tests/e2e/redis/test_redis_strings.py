@@ -74,6 +74,17 @@ def wire(server: ServerInstance, sql: Sql) -> Iterator[Resp]:
         yield one
 
 
+def test_a_key_that_is_renamed_behind_a_watch(server: ServerInstance, wire: Resp) -> None:
+    with connect(server) as other:
+        for between, done in ((None, [OK, b"1"]), ("there", None), ("here", None)):
+            assert wire.ask("MSET", "here", 1, "there", 2) == OK
+            assert wire.ask("WATCH", "here", "there") == OK
+            if between is not None:
+                assert other.ask("SET", between, 3) == OK
+            assert wire.unit([("RENAME", "here", "there"), ("GET", "there")]) == done
+            assert other.ask("EXISTS", "here") == (0 if done else 1)
+
+
 def test_sql_and_redis_see_the_same_strings(wire: Resp, sql: Sql) -> None:
     assert wire.ask("SET", "session:abc", b"\x00\xff", "EX", 100) == OK
     row = sql.row(

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from server_instance import ServerInstance
 from support.database import Sql
-from support.resp import OK, QUEUED, RESET, Error, Resp, pairs
+from support.resp import OK, QUEUED, RESET, Error, Resp, packed, pairs
 from support.wire import WireError
 from support_redis import TRY_AGAIN, connect, connection_id, redis_server
 from support_servers import fresh_session, wait_until
@@ -372,6 +372,47 @@ def test_a_unit_may_read_what_it_may_not_change(server: ServerInstance, sql: Sql
             assert done == [0, b"one", 1, b"7", 1, [], b"mine"]
     finally:
         sql.run("DROP USER half@localhost")
+
+
+def test_a_read_that_locks_meets_another_definition(
+    server: ServerInstance, sql: Sql, wire: Resp
+) -> None:
+    """It reads the table as it is now, although the connection had opened another one."""
+    sql.run("CREATE TABLE later LIKE t", "INSERT INTO later SELECT * FROM t")
+    assert wire.ask("HGET", "later:1", "v") == b"one"
+    with Sql(server.socket, "units") as holder:
+        holder.run("BEGIN", "UPDATE t SET n = n + 1 WHERE id = 1")
+        unit = [("MULTI",), ("HSET", "t:1", "v", "mine"), ("HGET", "later:1", "v"),
+                ("HGETALL", "later:2"), ("EXEC",)]  # fmt: skip
+        wire.send(b"".join(packed(*words) for words in unit))
+        wait_until(lambda: is_waiting(sql), "the unit waits for the row")
+        sql.run("ALTER TABLE later DROP COLUMN n, RENAME COLUMN v TO w,"
+                " ADD COLUMN v VARCHAR(9) NOT NULL DEFAULT 'new'")  # fmt: skip
+        holder.run("COMMIT")
+        replies = wire.replies(5)
+    assert replies[-1] == [0, b"new", [b"id", b"2", b"w", b"two", b"v", b"new"]]
+
+
+def test_a_row_is_locked_whatever_its_triggers_do(
+    server: ServerInstance, sql: Sql, wire: Resp
+) -> None:
+    """A trigger that writes a table without transactions is no reason to read without a lock."""
+    sql.run("CREATE TABLE noted LIKE t", "INSERT INTO noted SELECT * FROM t",
+            "CREATE TRIGGER notes BEFORE UPDATE ON noted FOR EACH ROW"
+            " INSERT INTO old (n) VALUES (NEW.n)")  # fmt: skip
+    with Sql(server.socket, "units") as holder:
+        holder.run("BEGIN", "DELETE FROM noted WHERE id = 2")
+        answers: list[Any] = []
+        unit = threading.Thread(
+            target=lambda: answers.append(
+                wire.unit([("HGET", "noted:2", "v"), ("HSET", "t:1", "v", "mine")])
+            )
+        )
+        unit.start()
+        wait_until(lambda: is_waiting(sql), "the unit waits for the row")
+        holder.run("COMMIT")
+        unit.join()
+    assert answers == [[None, 0]]
 
 
 def test_a_read_of_a_table_without_transactions_waits_for_nobody(

@@ -12,6 +12,7 @@ import pytest
 from handlersocket2 import Client, Index, LockError, ReplyError
 from server_instance import ACCOUNT, ServerInstance
 from support.database import Sql
+from support.wire import Wire
 from support_binlog import begin_log, row_events
 from support_servers import LOGGING, fresh_session, running_server, wait_until
 
@@ -203,7 +204,9 @@ def test_row_image_takes_effect_on_the_next_pass(
     ]
 
 
-def test_the_query_cache_forgets_what_is_changed(sql: Sql, client: Client, rows: Index) -> None:
+def test_the_query_cache_forgets_what_is_changed(
+    strict_server: ServerInstance, sql: Sql, client: Client, rows: Index
+) -> None:
     def cached(query: str) -> int:
         """The answer. After this the query is in the cache."""
         answer = sql.number(query)
@@ -230,3 +233,10 @@ def test_the_query_cache_forgets_what_is_changed(sql: Sql, client: Client, rows:
     assert cached("SELECT v FROM plain") == 1
     client.index("obey", "plain", ["v"]).update(1, [9])
     assert cached("SELECT v FROM plain") == 9
+    kept = cached(total)
+    hits = sql.status("Qcache_hits")
+    with Wire(strict_server.hs_port_wr) as wire:
+        assert wire.ask(b"P\t1\tobey\tt\t\tv\n") == b"0\t1"
+        assert wire.ask(b"1\t=\t1\t1\t1\t0\tlock\n") == b"0\t1\t1"
+    assert sql.number(total) == kept
+    assert sql.status("Qcache_hits") == hits + 1, "a lock changes nothing"
