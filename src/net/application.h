@@ -6,6 +6,7 @@
 // lock.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
@@ -153,6 +154,8 @@ class Stream {
   // For a find that has nothing to send for long: whether nobody waits for its reply any more,
   // because somebody has closed the connection or the server stops. If so, send() answers `ended`.
   virtual bool must_end() = 0;
+  // For how long send() has waited for the client so far. Nobody worked on the request meanwhile.
+  virtual std::chrono::nanoseconds waited() const { return {}; }
 
  protected:
   ~Stream() = default;

@@ -63,6 +63,7 @@ class ClientStream final : public Stream {
     failed_ = failed_ || nobody_waits();
     return failed_;
   }
+  std::chrono::nanoseconds waited() const override { return std::chrono::nanoseconds{waited_}; }
   // From now on only the rest of the reply is sent, as of any other reply: KILL no longer ends it.
   void end_find() { find_is_over_ = true; }
   bool failed() const { return failed_; }

@@ -52,7 +52,9 @@ class StreamSink final : public store::Sink {
   Flushed flush(Buffer& out, bool can_park) override {
     if (!alive_ || is_over_time()) return Flushed::ended;
     sent_ = true;
-    switch (stream_.send(out, may_park_ && can_park)) {
+    const net::Stream::Sent sent = stream_.send(out, may_park_ && can_park);
+    waited_ = stream_.waited();
+    switch (sent) {
       case net::Stream::Sent::all: return Flushed::sent;
       case net::Stream::Sent::stalled: return Flushed::stalled;
       case net::Stream::Sent::ended: break;
@@ -66,15 +68,15 @@ class StreamSink final : public store::Sink {
     return !alive_ || is_over_time();
   }
   bool is_over_time() {
-    was_late_ =
-        was_late_ || (ends_ != store::Budget::never && Clock::now() >= ends_) || is_over(deadline_);
+    const bool has_end = ends_ != store::Budget::never;
+    was_late_ = was_late_ || (has_end && Clock::now() - waited_ >= ends_) || is_over(deadline_);
     return was_late_;
   }
   bool has_sent() const { return sent_; }
   bool alive() const { return alive_; }
   bool was_late() const { return was_late_; }
-  // The find's, in all its pieces.
-  std::chrono::nanoseconds worked() const { return worked_ + (Clock::now() - began_); }
+  // On the find, in all its pieces.
+  std::chrono::nanoseconds worked() const { return worked_ + (Clock::now() - began_) - waited_; }
   std::uint64_t rows_before() const { return rows_; }
 
  private:
@@ -86,8 +88,9 @@ class StreamSink final : public store::Sink {
   const std::chrono::nanoseconds worked_;  // before
   const std::uint64_t rows_;               // looked at before
   const Clock::time_point began_;
-  const Clock::time_point ends_;
+  const Clock::time_point ends_;  // if it never waits for the client
   const std::uint64_t deadline_;
+  std::chrono::nanoseconds waited_{};  // for the client, in this piece
 };
 
 struct ClearsUses {

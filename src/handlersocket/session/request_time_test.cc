@@ -15,21 +15,24 @@ using net::Next;
 
 const std::string all_users = "3\t>=\t1\t1\t5000\n";
 
-// Its client takes its time over each piece.
+// Each piece takes its time: the sending of it, or the client that is waited for.
 class SlowStream final : public net::Stream {
  public:
-  explicit SlowStream(std::chrono::milliseconds pause, bool stalls = false)
-      : pause_(pause), stalls_(stalls) {}
+  explicit SlowStream(std::chrono::milliseconds pause, bool stalls = false,
+                      bool waits_for_client = false)
+      : pause_(pause), stalls_(stalls), waits_for_client_(waits_for_client) {}
 
   Sent send(Buffer& out, bool /*may_stall*/) override {
     ++sends;
     std::this_thread::sleep_for(pause_);
+    if (waits_for_client_) waited_ += pause_;
     bytes += out.view();
     out.clear();
     return stalls_ ? Sent::stalled : Sent::all;
   }
   bool must_give_way() override { return false; }
   bool must_end() override { return false; }
+  std::chrono::nanoseconds waited() const override { return waited_; }
 
   int sends = 0;
   std::string bytes;
@@ -37,6 +40,8 @@ class SlowStream final : public net::Stream {
  private:
   const std::chrono::milliseconds pause_;
   const bool stalls_;
+  const bool waits_for_client_;
+  std::chrono::nanoseconds waited_{};
 };
 
 struct RequestTime : World, ::testing::Test {
@@ -87,6 +92,32 @@ TEST_F(RequestTime, CountsAllPiecesOfAFindButNotTheTimeThatItIsParked) {
   EXPECT_GE(pieces, 2);
   EXPECT_LE(to.sends, 2);
   EXPECT_EQ(timed_out(), 1U);
+}
+
+TEST_F(RequestTime, DoesNotCountTheTimeForWhichTheClientIsWaitedFor) {
+  config_.max_request_time = 200ms;
+  config_.long_request_time = 200ms;
+  bool is_told = false;
+  config_.note_long_request = [&](const passes::LongRequest&) { is_told = true; };
+  SlowStream to(300ms, false, true);
+  stream(to);
+  EXPECT_GE(to.sends, 2);
+  EXPECT_EQ(turn_.next, Next::wait);
+  EXPECT_EQ(timed_out(), 0U);
+  EXPECT_FALSE(is_told);
+}
+
+TEST_F(RequestTime, DoesNotCountItInTheNextPiecesEither) {
+  config_.max_request_time = 200ms;
+  int pieces = 0;
+  do {
+    SlowStream to(150ms, true, true);
+    stream(to);
+    out_buffer_.clear();
+  } while (turn_.next == Next::stream && ++pieces < 10);
+  EXPECT_EQ(turn_.next, Next::wait);
+  EXPECT_GE(pieces, 2);
+  EXPECT_EQ(timed_out(), 0U);
 }
 
 TEST_F(RequestTime, IsNotBoundedByDefault) {
