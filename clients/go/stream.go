@@ -179,10 +179,19 @@ func (s *rowStream[T]) begin() error {
 	return s.header(refused)
 }
 
-// await lets the server keep this side waiting for as long as a call may take.
+// patience is how long the next bytes may take, 0 for ever: until the call's time is over, or the server is dead.
+func (s *rowStream[T]) patience() (most time.Duration, isDead bool) {
+	timeout, dead := s.client.config.Timeout, s.client.config.DeadAfter
+	if dead > 0 && (timeout <= 0 || dead < timeout) {
+		return dead, true
+	}
+	return timeout, false
+}
+
+// await lets the server keep this side waiting for as long as it may.
 func (s *rowStream[T]) await() {
-	if s.client.config.Timeout > 0 {
-		_ = s.one.socket.SetDeadline(time.Now().Add(s.client.config.Timeout))
+	if most, _ := s.patience(); most > 0 {
+		_ = s.one.socket.SetDeadline(time.Now().Add(most))
 	}
 	if s.ctx.Err() != nil {
 		// Its end may have set a deadline just before.
@@ -342,6 +351,9 @@ func (s *rowStream[T]) lost(err error) error {
 	case s.client.ctx.Err() != nil:
 		return s.call.fail(ErrClosed, true, nil)
 	case errors.As(err, &timeout) && timeout.Timeout():
+		if _, isDead := s.patience(); isDead {
+			return s.call.fail(ErrLost, true, errSilent)
+		}
 		return s.call.fail(ErrTimeout, true, nil)
 	case err == io.EOF:
 		err = errEnded

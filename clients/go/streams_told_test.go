@@ -142,3 +142,24 @@ func TestAnIterationThatHasNoConnectionIsFree(t *testing.T) {
 		})
 	}
 }
+
+// A server that has sent nothing for DeadAfter is dead, in the middle of a reply, too.
+func TestAnIterationOfADeadServerIsLost(t *testing.T) {
+	for name, timeout := range map[string]time.Duration{"without a timeout": -1, "before the timeout": time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			c, done := playClient(t, func(c *Config) { c.Timeout, c.DeadAfter = timeout, 100*time.Millisecond },
+				append(expects(openT+"1\t=\t1\t5\t9\n", "0\t1\n0\t1\tone\ttwo\t"), scriptStep{ExpectEnd: true}))
+			ended := make(chan error, 1)
+			go func() { ended <- takeAll(context.Background(), c) }()
+			select {
+			case err := <-ended:
+				if !errors.Is(err, ErrLost) || !errors.Is(err, errSilent) {
+					t.Error(err)
+				}
+			case <-time.After(patience):
+				t.Error("it still waits")
+			}
+			done()
+		})
+	}
+}
