@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import socket
 import time
 from collections.abc import Iterator
 
@@ -16,6 +17,8 @@ ROWS = 40_000
 #: A request that looks at many rows, and compares each with all of these, takes long.
 FILTERS = (b"\tF\t>=\t0\t" + b"a" * 240) * 1_000
 OPEN = b"P\t1\ttest\tt\t\tv\tw,v\n"
+#: How a slow client reads: so many bytes at once, and so many seconds between.
+PIECE, PAUSE = 128 << 10, 0.01
 #: No row passes this one.
 NONE = b"\tF\t=\t1\t1"
 LONG = b"1\t>\t1\t0\t%d\t0" + FILTERS
@@ -52,6 +55,23 @@ def test_finds(database: Database) -> None:
         assert reply.startswith(b"0\t1\taaa")
         assert b"\n" not in reply
         assert counts(database.sql)["requests_timed_out"] == 2
+
+
+def test_a_client_that_reads_slowly(database: Database) -> None:
+    """What the find waits for it is no time for which the server has worked."""
+    with socket.create_connection(("127.0.0.1", database.server.hs_port), 60) as slow:
+        begin = time.monotonic()
+        slow.sendall(OPEN.replace(b"\tv\t", b"\tw,w,w,w\t") + b"1\t>\t1\t0\t%d\t0\n" % ROWS)
+        expected = len(b"0\t1\n0\t4" + (b"\t" + b"a" * 240) * 4 * ROWS + b"\n")
+        received = 0
+        while received < expected:
+            piece = slow.recv(PIECE)
+            assert piece, f"closed behind {received} of {expected} bytes"
+            received += len(piece)
+            time.sleep(PAUSE)
+        assert received == expected and piece.endswith(b"a\n")
+        assert time.monotonic() - begin > 3, "the find has waited for less than it may take"
+        assert counts(database.sql)["requests_timed_out"] == 0
 
 
 @pytest.mark.parametrize("engine", ["InnoDB", "MyISAM"])
