@@ -310,12 +310,13 @@ def test_a_lock_opens_no_table_of_triggers_and_foreign_keys(
 ) -> None:
     """It fires none, and asks for no row of another table."""
     sql.run(
-        "CREATE TABLE noted (id INT) ENGINE = MyISAM",
+        "CREATE TABLE noted (id INT)",
         "ALTER TABLE entry ADD FOREIGN KEY (account) REFERENCES account (id)",
         "CREATE TRIGGER notes BEFORE UPDATE ON account FOR EACH ROW"
         " INSERT INTO noted VALUES (NEW.id)",
     )
-    second.run("LOCK TABLES noted WRITE, entry WRITE")
+    # MySQL locks the parent of a foreign key with the table.
+    second.run("LOCK TABLES noted WRITE" + ("" if ON_MYSQL else ", entry WRITE"))
     assert client.ask(LOCK) == ["0\t1\t1"]
     assert client.group("1\t=\t1\t2\t1\t0\tlock?", LOCK) == ["0\t1", "0\t2\t2\t50", "0\t1\t1"]
     second.run("UNLOCK TABLES")
