@@ -70,7 +70,7 @@ def test_a_client_that_reads_slowly(database: Database) -> None:
             received += len(piece)
             time.sleep(PAUSE)
         assert received == expected and piece.endswith(b"a\n")
-        assert time.monotonic() - begin > 3, "the find has waited for less than it may take"
+        assert time.monotonic() - begin > 2, "the client has not read slowly"
         assert counts(database.sql)["requests_timed_out"] == 0
 
 
