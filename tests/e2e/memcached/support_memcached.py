@@ -35,7 +35,8 @@ class Line:
     def __init__(self, port: int, timeout: float = TIMEOUT) -> None:
         self.socket = socket.create_connection(("127.0.0.1", port), timeout)
         self.own_port = self.socket.getsockname()[1]
-        self._received = b""
+        # To append to bytes would copy them each time.
+        self._received = bytearray()
 
     def __enter__(self) -> Line:
         return self
@@ -58,8 +59,7 @@ class Line:
             if not piece:
                 raise ConnectionError(f"closed behind {self._received[-200:]!r}")
             self._received += piece
-        received, self._received = self._received, b""
-        return received
+        return self._taken()
 
     def exactly(self, size: int) -> bytes:
         """So many bytes."""
@@ -68,8 +68,7 @@ class Line:
             if not piece:
                 raise ConnectionError(f"closed behind {self._received!r}")
             self._received += piece
-        received, self._received = self._received, b""
-        return received
+        return self._taken()
 
     def rest(self) -> bytes:
         """Everything until the server closes the connection."""
@@ -79,9 +78,12 @@ class Line:
             except ConnectionResetError:
                 piece = b""
             if not piece:
-                received, self._received = self._received, b""
-                return received
+                return self._taken()
             self._received += piece
+
+    def _taken(self) -> bytes:
+        received, self._received = bytes(self._received), bytearray()
+        return received
 
 
 def connect(server: ServerInstance, timeout: float = TIMEOUT) -> Line:
