@@ -60,32 +60,45 @@ def parked(sql: Sql) -> int:
     return sql.status("handlersocket_finds_parked")
 
 
+#: A get of every item.
+EVERY = b"get " + b" ".join(b"k%02d" % key for key in range(KEYS)) + b"\r\n"
+
+
+def every_item() -> bytes:
+    """Its reply."""
+    return items(*range(KEYS)) + b"END\r\n"
+
+
+def ask_and_wait_until_parked(line: Line, sql: Sql, request: bytes) -> None:
+    """Until the client has not read the reply for so long that the get is parked."""
+    before = parked(sql)
+    line.send(request)
+    wait_until(lambda: parked(sql) > before, "the get is parked")
+
+
 def test_a_client_that_reads_late_gets_all_of_it(server: ServerInstance) -> None:
     names = b" ".join(b"none k%02d" % key for key in range(KEYS))
     with Sql(server.socket, "handlersocket") as sql, slow(server) as line:
-        before = parked(sql)
-        line.send(b"get " + names + b"\r\nget k07\r\nmn\r\n")
-        wait_until(lambda: parked(sql) > before, "the get is parked")
+        ask_and_wait_until_parked(line, sql, b"get " + names + b"\r\nget k07\r\nmn\r\n")
         began = time.monotonic()
         with connect(server) as other:  # the only streamer is free, and so is the table
             assert other.ask(b"get k07\r\n") == items(7) + b"END\r\n"
             sql.run("LOCK TABLES kv WRITE", "UNLOCK TABLES")
         assert time.monotonic() - began < STALL
         time.sleep(STALL)
-        expected = items(*range(KEYS)) + b"END\r\n" + items(7) + b"END\r\nMN\r\n"
+        expected = every_item() + items(7) + b"END\r\nMN\r\n"
         assert line.until(b"MN\r\n") == expected
 
 
 def test_a_client_that_reads_a_little_now_and_then(server: ServerInstance) -> None:
-    names = b" ".join(b"k%02d" % key for key in range(KEYS))
     with slow(server) as line:
-        line.send(b"get " + names + b"\r\n")
-        expected = items(*range(KEYS)) + b"END\r\n"
+        line.send(EVERY)
         received = b""
         began = time.monotonic()
         while time.monotonic() - began < STALL:
             received += line.exactly(10_000)
             time.sleep(0.05)
+        expected = every_item()
         received += line.exactly(len(expected) - len(received))
         assert received == expected
 
@@ -99,13 +112,10 @@ def test_ranges(server: ServerInstance) -> None:
 
 
 def test_a_lock_is_waited_for_behind_a_part(server: ServerInstance) -> None:
-    names = b" ".join(b"k%02d" % key for key in range(KEYS))
     with Sql(server.socket, "handlersocket") as sql, slow(server) as line:
-        before = parked(sql)
-        line.send(b"get " + names + b"\r\nmn\r\n")
-        wait_until(lambda: parked(sql) > before, "the get is parked")
+        ask_and_wait_until_parked(line, sql, EVERY + b"mn\r\n")
         sql.run("LOCK TABLES kv WRITE")
-        expected = items(*range(KEYS)) + b"END\r\nMN\r\n"
+        expected = every_item() + b"MN\r\n"
         received = line.exactly(len(items(0)))
         time.sleep(0.5)
         sql.run("UNLOCK TABLES")
@@ -113,38 +123,29 @@ def test_a_lock_is_waited_for_behind_a_part(server: ServerInstance) -> None:
 
 
 def test_the_table_is_altered_between_two_keys(server: ServerInstance) -> None:
-    names = b" ".join(b"k%02d" % key for key in range(KEYS))
     with Sql(server.socket, "handlersocket") as sql, slow(server) as line:
-        before = parked(sql)
-        line.send(b"get " + names + b"\r\nmn\r\n")
-        wait_until(lambda: parked(sql) > before, "the get is parked")
+        ask_and_wait_until_parked(line, sql, EVERY + b"mn\r\n")
         sql.run("ALTER TABLE kv ADD COLUMN more INT FIRST, ADD KEY by_more (more)")
         try:
-            assert line.until(b"MN\r\n") == items(*range(KEYS)) + b"END\r\nMN\r\n"
+            assert line.until(b"MN\r\n") == every_item() + b"MN\r\n"
         finally:
             sql.run("ALTER TABLE kv DROP COLUMN more")
 
 
 def test_over_tls(server: ServerInstance, certificates: Path) -> None:
-    names = b" ".join(b"k%02d" % key for key in range(KEYS))
     # With little room, TCP would send one record of TLS for each of its time-outs.
     with Sql(server.socket, "handlersocket") as sql, connect(server) as line:
         line.socket = context_for(certificates).wrap_socket(
             line.socket, server_hostname="localhost"
         )
-        before = parked(sql)
-        line.send(b"get " + names + b"\r\nmn\r\n")
-        wait_until(lambda: parked(sql) > before, "the get is parked")
+        ask_and_wait_until_parked(line, sql, EVERY + b"mn\r\n")
         time.sleep(STALL)
-        assert line.until(b"MN\r\n") == items(*range(KEYS)) + b"END\r\nMN\r\n"
+        assert line.until(b"MN\r\n") == every_item() + b"MN\r\n"
 
 
 def test_a_client_goes_away(server: ServerInstance) -> None:
-    names = b" ".join(b"k%02d" % key for key in range(KEYS))
     with Sql(server.socket, "handlersocket") as sql:
-        before = parked(sql)
         with slow(server) as line:
-            line.send(b"get " + names + b"\r\n")
-            wait_until(lambda: parked(sql) > before, "the get is parked")
+            ask_and_wait_until_parked(line, sql, EVERY)
         with connect(server) as other:
             assert other.ask(b"get k07\r\n") == items(7) + b"END\r\n"
