@@ -21,7 +21,7 @@ enum class Spelling : std::uint8_t {
   other,  // as SQL understands a literal
 };
 
-// Whether the store shows a number's digits. ZEROFILL may have put zeros before them.
+// Whether a column's values are texts of digits. With ZEROFILL, zeros stand before them.
 constexpr bool is_number(Spelling spelling) {
   return spelling == Spelling::integer || spelling == Spelling::whole ||
          spelling == Spelling::decimal;

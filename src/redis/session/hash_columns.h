@@ -27,7 +27,8 @@ inline Status part_of_key(Work& work, std::string_view field) {
 store::Outcome look_for(Work& work, const KeyedRow& row, bool& is_there);
 
 // Chooses the values that make the fields NULL, in work.scratch.values. `is_there` is false if it is
-// known that there is no row. Not ok: a field cannot be NULL, or is a part of the key.
+// known that there is no row. Not ok: a field cannot be NULL, or is a part of the key, or the caller must
+// not know of the table.
 store::Outcome choose_nulls(Work& work, const KeyedRow& row, Words fields, bool& is_there);
 
 }  // namespace hs::redis
