@@ -95,6 +95,8 @@ struct Plan {
   Counter counter = Counter::requests_find;
   std::string_view described{};  // what it does, for people: find, insert, update, delete
   std::uint32_t replies = 1;     // as in Answer
+  // Its reply is sent in parts that a client understands one by one, and an error behind any of them.
+  bool reply_is_of_parts = false;
   // So many milliseconds it may take since it has come; 0: its client has set it no time.
   std::uint64_t within_ms = 0;
   const std::shared_ptr<const store::Caller>* caller = nullptr;
@@ -103,6 +105,10 @@ struct Plan {
 
   const store::IndexNames& first_names() const {
     return indexes.empty() ? about : indexes[0].names;
+  }
+  // If not, the connection of a request that fails is closed: the error would stand within a reply.
+  bool may_end_with_error(bool reply_has_begun) const {
+    return !reply_has_begun || reply_is_of_parts;
   }
 };
 

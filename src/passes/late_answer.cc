@@ -43,9 +43,8 @@ void answer_late(Turn& turn, ThreadPorts& ports, Buffer& out) {
     case Plan::Kind::write: break;
   }
   const Status ended = is_over(turn.deadline) ? out_of_time : lock_wait_timed_out;
-  // A reply that has begun cannot become an error.
   const std::unique_ptr<store::Position> parked = std::move(dialogue.position());
-  const bool goes_on = parked == nullptr || !parked->reply_begun;
+  const bool goes_on = plan.may_end_with_error(parked != nullptr && parked->reply_begun);
   if (goes_on) dialogue.append_errors(ended, plan.replies, out);
   if (ended == out_of_time) ports.tally().add(Counter::requests_timed_out);
   ports.tally_own(Counter::passes);

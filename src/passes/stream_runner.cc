@@ -75,6 +75,14 @@ class StreamSink final : public store::Sink {
   bool has_sent() const { return sent_; }
   bool alive() const { return alive_; }
   bool was_late() const { return was_late_; }
+  // Where the find goes on, and what it has cost until then. Null: at its beginning.
+  std::unique_ptr<store::Position> take_position(std::uint64_t rows_now) {
+    if (position != nullptr) {
+      position->worked = worked();
+      position->rows_examined = rows_ + rows_now;
+    }
+    return std::move(position);
+  }
   // On the find, in all its pieces.
   std::chrono::nanoseconds worked() const { return worked_ + (Clock::now() - began_) - waited_; }
   std::uint64_t rows_before() const { return rows_; }
@@ -186,9 +194,7 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
   if (outcome.verdict() == Verdict::parked) {
     assert(sink.position != nullptr);
     if (!sink.position->reply_begun) out.clear();
-    sink.position->worked = sink.worked();
-    sink.position->rows_examined = sink.rows_before() + budget_.rows();
-    dialogue.position() = std::move(sink.position);
+    dialogue.position() = sink.take_position(budget_.rows());
     ports_.tally().add(Counter::finds_parked);
     turn.next = Next::stream;
     return;
@@ -200,7 +206,7 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
   if (outcome.verdict() == Verdict::blocked && is_untouched) {
     if (turn.blocked_since == 0) ports_.tally().add(Counter::requests_blocked);
     if (may_wait(turn)) {
-      dialogue.position() = std::move(sink.position);
+      dialogue.position() = sink.take_position(budget_.rows());
       turn.next = Next::retry;
       return;
     }
@@ -208,14 +214,13 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
   }
   if (!outcome.answered()) outcome = deadlock;  // nothing else can end a find with a sink
 
+  const bool may_fail = plan.may_end_with_error(sink.has_sent());
   if (!outcome.status().ok()) {
     if (outcome.status() == out_of_time) ports_.tally().add(Counter::requests_timed_out);
     ports_.tally().add(Counter::errors);
-    if (!sink.has_sent()) dialogue.append_errors(outcome.status(), plan.replies, out);
+    if (may_fail) dialogue.append_errors(outcome.status(), plan.replies, out);
   }
-  // A reply that has begun cannot become an error, so its connection is closed.
-  const bool whole = outcome.status().ok() || !sink.has_sent();
-  const bool goes_on = whole && sink.alive();
+  const bool goes_on = (outcome.status().ok() || may_fail) && sink.alive();
   if (!goes_on) out.clear();
   ports_.tally().add(turn.on_remote_thread ? Counter::requests_remote : Counter::long_finds);
   note_time(turn, plan, sink.worked(), sink.rows_before() + budget_.rows());

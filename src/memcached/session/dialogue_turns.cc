@@ -301,6 +301,7 @@ passes::Plan Dialogue::plan(Turn& turn, passes::Protocol& protocol) {
                        .end_offset = reader.size(),
                        .counter = counter_of(planned_.action),
                        .described = described(planned_.action),
+                       .reply_is_of_parts = planned_.action == Action::get,
                        .caller = &caller()};
   planned.about = {.database = {}, .table = {}, .index = {}, .columns = {}, .filter_columns = {}};
   return planned;

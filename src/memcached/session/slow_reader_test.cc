@@ -82,13 +82,31 @@ TEST_F(MemcachedSlowReader, AStreamerIsLeftToOthersAlsoWhileNothingIsFound) {
   EXPECT_GT(client_->runs_of_streamer, 5);
 }
 
-// What was sent cannot be taken back, and no error may stand behind half of a reply.
-TEST_F(MemcachedSlowReader, AnErrorBehindAPartOfTheReplyEndsTheConnection) {
+// As after items that a worker has found.
+TEST_F(MemcachedSlowReader, AnErrorBehindAPartOfTheReplyStandsInPlaceOfItsEnd) {
   store("a", 3 * large);
-  server_.reading.most_bytes = 10;
   const std::string whole = item("a", 3 * large);
-  EXPECT_TRUE(say("get a @@none.a\r\n") == whole);
-  EXPECT_TRUE(client_->closed());
+  for (const std::size_t most : {0, 10, 300'000, 1'000'000}) {
+    server_.reading.most_bytes = most;
+    EXPECT_TRUE(say("get a @@none.a a\r\nversion\r\n") ==
+                whole + "CLIENT_ERROR there is no such container\r\nVERSION 1.6.45\r\n")
+        << most;
+    EXPECT_EQ(client_->left(), 0U);
+    EXPECT_FALSE(client_->closed());
+  }
+}
+
+// Nobody asks for the rest of its keys behind the error.
+TEST_F(MemcachedSlowReader, AGetThatIsTakenBackFromTheQueueForStreamersEndsWithAnError) {
+  store("a", 3 * large);
+  server_.reading.most_bytes = 0;
+  client_->late_behind_part = true;
+  const std::string replies = say("get a none a none\r\nget none\r\n");
+  const std::string whole = item("a", 3 * large);
+  EXPECT_TRUE(replies.starts_with(whole + "SERVER_ERROR ")) << replies.substr(whole.size(), 100);
+  EXPECT_TRUE(replies.ends_with("\r\nEND\r\n"));
+  EXPECT_LT(replies.size(), whole.size() + 200);
+  EXPECT_FALSE(client_->closed());
 }
 
 }  // namespace

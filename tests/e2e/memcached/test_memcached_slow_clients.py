@@ -132,6 +132,21 @@ def test_the_table_is_altered_between_two_keys(server: ServerInstance) -> None:
             sql.run("ALTER TABLE kv DROP COLUMN more")
 
 
+def test_the_table_is_gone_between_two_keys(server: ServerInstance) -> None:
+    """An error stands in place of the end, and the connection goes on."""
+    with Sql(server.socket, "handlersocket") as sql, slow(server) as line:
+        ask_and_wait_until_parked(line, sql, EVERY + b"mn\r\n")
+        sql.run("RENAME TABLE kv TO elsewhere")
+        try:
+            received = line.until(b"MN\r\n")
+        finally:
+            sql.run("RENAME TABLE elsewhere TO kv")
+        whole, _, error = received.rpartition(b"SERVER_ERROR ")
+        assert whole and every_item().startswith(whole) and whole.endswith(b"\r\n")
+        assert error.startswith(b"1146 42S02 ") and error.endswith(b"\r\nMN\r\n")
+        assert line.ask(b"get k07\r\n") == items(7) + b"END\r\n"
+
+
 def test_over_tls(server: ServerInstance, certificates: Path) -> None:
     # With little room, TCP would send one record of TLS for each of its time-outs.
     with Sql(server.socket, "handlersocket") as sql, connect(server) as line:
