@@ -106,7 +106,7 @@ struct ClearsUses {
   ~ClearsUses() { uses.clear(); }
 };
 
-// The table has moved to another server. Nothing was done.
+// The table is on another server. What was not sent yet is found there.
 void hand_on(Turn& turn, Buffer& out) {
   out.clear();
   turn.next = Next::remote;
@@ -199,7 +199,11 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
     turn.next = Next::stream;
     return;
   }
-  if (outcome.verdict() == Verdict::remote && !sink.has_sent()) return hand_on(turn, out);
+  if (outcome.verdict() == Verdict::remote && (!sink.has_sent() || plan.reply_is_of_parts)) {
+    // A remote thread finds the parts that are missing. The position says only that some were sent.
+    if (sink.has_sent()) dialogue.position() = sink.take_position(budget_.rows());
+    return hand_on(turn, out);
+  }
   if (sink.was_late()) outcome = out_of_time;
   if (!outcome.ok()) out.clear();
   const bool is_untouched = !sink.has_sent() || sink.position != nullptr;
