@@ -75,6 +75,7 @@ CHOSEN = (
     "e2e/redis/test_redis_hashes.py",
     "e2e/redis/test_redis_keys.py",
     "e2e/redis/test_redis_writes.py",
+    "e2e/redis/test_redis_engines.py",
     "e2e/redis/test_redis_transactions.py",
     "e2e/redis/test_redis_accounts.py",
     "e2e/redis/test_redis_differences.py::test_the_plugin",
