@@ -7,13 +7,16 @@ import static org.junit.jupiter.api.Assertions.assertSame;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 
 /** What the caller's own code throws while a row is made ends its own call. The connection stays, and others get their replies. */
@@ -111,6 +114,39 @@ class OwnCodeTest {
             }
             // One for finds, and one for iterating.
             assertEquals(2, client.counters().connectionsMade());
+        }
+    }
+
+    /** What the function for a password or a secret throws ends the calls that wait for the connection. The next one asks it again. */
+    @Test
+    void theFunctionForAPassword() throws Exception {
+        FakeServer.Conversation logsIn = peer -> {
+            if (peer.line() != null) {
+                peer.send("0\t1\n");
+                FakeServer.echo(peer);
+            }
+        };
+        try (FakeServer server = new FakeServer(logsIn)) {
+            for (boolean isSecret : List.of(false, true)) {
+                AtomicReference<String> wrong = new AtomicReference<>();
+                Supplier<String> function = () -> {
+                    problem(wrong.get());
+                    return "x";
+                };
+                ClientBuilder builder = server.client().connectAttempts(1).timeout(Duration.ofSeconds(30));
+                builder = isSecret ? builder.secret(function) : builder.user("ann").password(function);
+                try (HandlerSocketClient client = builder.build()) {
+                    for (String kind : WRONG) {
+                        wrong.set(kind);
+                        CompletableFuture<Optional<Row>> future = client.index("t", "a").async().findOne("x");
+                        ExecutionException ended = assertThrows(ExecutionException.class, () -> future.get(10, TimeUnit.SECONDS));
+                        ConnectException own = assertInstanceOf(ConnectException.class, ended.getCause());
+                        assertTrue(own.getMessage().contains(String.valueOf(own.getCause())), own.getMessage());
+                    }
+                    wrong.set("");
+                    assertTrue(client.index("t", "a").findOne("x").isPresent());
+                }
+            }
         }
     }
 }

@@ -115,7 +115,7 @@ final class Connector {
         }
     }
 
-    private static Refused refused(String words, @Nullable Exception cause, boolean forGood) {
+    private static Refused refused(String words, @Nullable Throwable cause, boolean forGood) {
         return new Refused(() -> new ConnectException(words, cause), forGood);
     }
 
@@ -152,11 +152,21 @@ final class Connector {
         }
     }
 
+    /** The application's function may fail in any way. Who waits for the connection is told so. */
+    private static String ask(Supplier<String> function, Address address) throws Refused {
+        try {
+            return function.get();
+        } catch (Throwable problem) {
+            String words = "connecting to " + address + ": the function for the password or the secret: " + problem;
+            throw refused(words, problem, false);
+        }
+    }
+
     private void logIn(Ready ready, Address address, SocketAddress target, long until, BooleanSupplier closed)
             throws IOException, Refused {
         LineWriter line = new LineWriter();
         if (settings.user != null) {
-            String password = settings.password == null ? "" : settings.password.get();
+            String password = settings.password == null ? "" : ask(settings.password, address);
             boolean local =
                     !(target instanceof InetSocketAddress inet) || inet.getAddress().isLoopbackAddress();
             if (!local && tls == null && !password.isEmpty()) {
@@ -165,7 +175,7 @@ final class Connector {
             }
             line.raw("A\t2").value(settings.user).value(password).raw('\n');
         } else if (settings.secret != null) {
-            line.raw("A\t1").value(settings.secret.get()).raw('\n');
+            line.raw("A\t1").value(ask(settings.secret, address)).raw('\n');
         } else {
             return;
         }
