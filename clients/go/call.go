@@ -66,6 +66,8 @@ type call struct {
 	amongChanges bool
 	// It was sent before, and is sent once more: a find, or what another server refused.
 	seen bool
+	// It has had a slot, here or on another connection. If it needs one again, it waits for it.
+	admitted bool
 	// It was sent once more because its connection was full, which happens once; and where that was.
 	leftFull bool
 	lane     *lane

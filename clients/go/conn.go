@@ -232,7 +232,7 @@ func (c *conn) admit(ctx context.Context, k *call) error {
 		if c.hasRoom(size) && c.waiters.isEmpty() {
 			return nil
 		}
-		if c.options.FailWhenFull {
+		if c.options.FailWhenFull && !k.admitted {
 			return k.fail(ErrBusy, false, nil)
 		}
 		if err := c.waitForRoom(ctx, k, size); err != nil {

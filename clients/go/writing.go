@@ -32,7 +32,7 @@ func (c *conn) put(k *call) {
 	for _, line := range k.group {
 		c.putLine(line)
 	}
-	k.slot = c.tail
+	k.slot, k.admitted = c.tail, true
 	size := len(c.out) - before
 	k.bytesOut = int64(size)
 	c.enqueue(slot{call: k, start: start, size: size, began: k.began, more: len(k.group)})

@@ -60,14 +60,14 @@ export class Channel implements Owner {
   }
 
   submit(slot: Slot): void {
-    const { connection } = this;
-    if (connection !== undefined && this.waiting.length === 0 && connection.fits(slot.line)) {
-      connection.enqueue(slot);
-    } else if (this.core.settings.whenFull === 'fail' && this.isFull([slot])) {
-      slot.failWith('busy', 'too much is in flight (max_in_flight, max_in_flight_bytes)');
-    } else {
-      this.wait(slot);
-    }
+    if (this.hasRoom(slot) || this.core.settings.whenFull !== 'fail' || !this.isFull([slot])) this.place(slot);
+    else slot.failWith('busy', 'too much is in flight (max_in_flight, max_in_flight_bytes)');
+  }
+
+  /** Also a slot that has had a place before: it waits if there is no room. */
+  place(slot: Slot): void {
+    if (this.hasRoom(slot)) this.connection!.enqueue(slot);
+    else this.wait(slot);
   }
 
   /** Slots that stay neighbours. */
@@ -76,10 +76,11 @@ export class Channel implements Owner {
       for (const slot of slots) slot.failWith('busy', 'too much is in flight (max_in_flight, max_in_flight_bytes)');
       return;
     }
-    for (const slot of slots) {
-      if (this.connection !== undefined && this.waiting.length === 0 && this.connection.fits(slot.line)) this.connection.enqueue(slot);
-      else this.wait(slot);
-    }
+    for (const slot of slots) this.place(slot);
+  }
+
+  private hasRoom(slot: Slot): boolean {
+    return this.connection !== undefined && this.waiting.length === 0 && this.connection.fits(slot.line);
   }
 
   private isFull(slots: readonly Slot[]): boolean {
@@ -280,7 +281,7 @@ export class Channel implements Owner {
     if (this.closed || slot.leftFull) return false;
     slot.leftFull = true;
     slot.again();
-    this.submit(slot);
+    this.place(slot);
     return true;
   }
 

@@ -175,7 +175,7 @@ export class Core implements Executor {
     slot.again();
     if (this.addresses.failed(channel.port, connection.address))
       this.movedFrom(connection.address, channel.route, 'the server sends requests elsewhere');
-    channel.submit(slot);
+    channel.place(slot);
     return true;
   }
 

@@ -68,6 +68,10 @@ final class Lane {
 
     /** Takes calls that belong together, in their order. Never blocks for longer than a write to a socket. */
     void submit(List<? extends Call<?>> calls) {
+        submit(calls, settings.whenFull == WhenFull.FAIL);
+    }
+
+    private void submit(List<? extends Call<?>> calls, boolean failsWhenFull) {
         List<Runnable> endings = null;
         lock.lock();
         try {
@@ -84,7 +88,7 @@ final class Lane {
                 } else if (connection != null) {
                     give(connection, call, call.began);
                     added = true;
-                } else if (i == 0 && settings.whenFull == WhenFull.FAIL && isFull()) {
+                } else if (i == 0 && failsWhenFull && isFull()) {
                     refuse = true;
                     i--;
                 } else {
@@ -215,10 +219,10 @@ final class Lane {
         }
     }
 
-    /** A server has seen the call and has not executed it: it gets another slot. Without the lock. */
+    /** A server has seen the call and has not executed it: it gets another slot, or waits for one. Without the lock. */
     void submitAgain(Call<?> call) {
         call.untake(true);
-        submit(call);
+        submit(List.of(call), false);
         router.notice();
     }
 
