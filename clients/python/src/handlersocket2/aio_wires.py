@@ -24,7 +24,7 @@ from .forks import leave_to_parent
 from .grouped import Openings
 from .links import Link, Wire
 from .options import Options
-from .setup import cannot_connect, check_greeting, check_log_in, hung_up, log_in_line
+from .setup import cannot_connect, check_greeting, check_log_in, final, hung_up, log_in_line
 
 R = TypeVar("R")
 T = TypeVar("T")
@@ -256,7 +256,10 @@ async def dial(
         return await loop.create_unix_connection(protocol, place)
     host, port = place
     name = (options.tls_name or host) if tls is not None else None
-    return await loop.create_connection(protocol, host, port, ssl=tls, server_hostname=name)
+    try:
+        return await loop.create_connection(protocol, host, port, ssl=tls, server_hostname=name)
+    except RuntimeError as error:  # no thread is to be had that asks for the host's address
+        raise final(str(cannot_connect(place, error))) from error
 
 
 def peer_of(transport: asyncio.Transport) -> str | None:
