@@ -156,7 +156,9 @@ def compare(result, error, gives, seconds=None, call=None):
     for name in ("sent", "maybe_executed"):
         if name in gives:
             assert said[name] is gives[name], f"{name} of {error!r}"
-    for name in ("code", "text", "kind", "number", "sqlstate", "message", "line"):
+    if "kind" in gives and isinstance(error, ReplyError):
+        assert error.category == gives["kind"]
+    for name in ("code", "text", "number", "sqlstate", "message", "line"):
         if name in gives and isinstance(error, ReplyError):
             assert getattr(error, name) == gives[name]
     if "after_ms" in gives:

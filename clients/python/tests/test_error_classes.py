@@ -9,11 +9,17 @@ import pytest
 from vectors import vectors
 
 from handlersocket2 import (
+    AuthenticationError,
+    BusyError,
+    ClosedError,
     ConnectError,
     ConnectionLost,
+    DecodeError,
     HandlerSocketError,
     ProtocolError,
     ReplyError,
+    RequestCancelled,
+    RequestTimeout,
 )
 from handlersocket2.error_table import MEANINGS
 from handlersocket2.errors import reply_error
@@ -48,7 +54,7 @@ def test_each_documented_error_has_words(text):
 def test_the_vectors_of_errors(vector):
     error = reply_error(vector["code"], vector["text"], modifies=True)
     assert (error.code, error.text) == (vector["code"], vector["text"])
-    assert error.kind == vector["kind"]
+    assert error.category == vector["kind"]
     assert error.retry == vector["retry"]
     assert error.sqlstate == vector["sqlstate"]
     assert error.maybe_executed is vector.get("maybe_executed", False)
@@ -61,12 +67,12 @@ def test_no_other_error_has_a_meaning():
 
 
 @pytest.mark.parametrize(
-    ("code", "text", "kind"),
+    ("code", "text", "category"),
     [(1, "7777", "server"), (9, "new", "server"), (2, "new", "request"), (3, "new", "log_in")],
 )
-def test_an_error_that_is_not_known(code, text, kind):
+def test_an_error_that_is_not_known(code, text, category):
     error = reply_error(code, text)
-    assert (error.kind, error.retry, str(error)) == (kind, "no", f"{code} {text}")
+    assert (error.category, error.retry, str(error)) == (category, "no", f"{code} {text}")
 
 
 @pytest.mark.parametrize(
@@ -106,3 +112,24 @@ def test_an_error_survives_pickling_and_copying(error):
         assert vars(again) == vars(error)
         if isinstance(error, ReplyError):
             assert (again.code, again.text, again.number) == (error.code, error.text, error.number)
+
+
+@pytest.mark.parametrize(
+    ("error", "kind"),
+    [
+        (HandlerSocketError("root"), "usage"),
+        (reply_error(1, "121"), "reply"),
+        (reply_error(3, "unauth"), "reply"),
+        (AuthenticationError(3, "unauth", sent=False), "log_in"),
+        (ConnectionLost("gone", sent=True), "lost"),
+        (ConnectError("nobody"), "connect"),
+        (RequestTimeout("over"), "timeout"),
+        (RequestCancelled("left"), "cancelled"),
+        (BusyError("full"), "busy"),
+        (ProtocolError("no reply"), "protocol"),
+        (ClosedError("closed"), "closed"),
+        (DecodeError("no number"), "decode"),
+    ],
+)
+def test_each_error_has_the_word_of_all_clients(error, kind):
+    assert error.kind == kind

@@ -47,7 +47,7 @@ def error_from(line):
 
 def test_an_error_with_a_text():
     error = error_from(DUPLICATE.encode()[:-1])
-    assert type(error) is DuplicateKeyError and error.kind == "duplicate"
+    assert type(error) is DuplicateKeyError and error.category == "duplicate"
     told = (error.code, error.text, error.number, error.sqlstate, error.message)
     assert told == (1, "121", 1062, "23000", "Duplicate entry 's3cret' for key 'PRIMARY'")
     for again in (copy.copy(error), pickle.loads(pickle.dumps(error))):

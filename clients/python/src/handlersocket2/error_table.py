@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple, TypeAlias
 
-Kind: TypeAlias = Literal[
+Category: TypeAlias = Literal[
     "duplicate",
     "elsewhere",
     "foreign_key",
@@ -26,9 +26,9 @@ Retry: TypeAlias = Literal["no", "later", "elsewhere"]
 
 
 class Meaning(NamedTuple):
-    """An error's kind, where and when the same request may succeed, SQL's state, and its words."""
+    """What an error is about, where and when the same request may succeed, SQL's state, words."""
 
-    kind: Kind
+    category: Category
     retry: Retry
     sqlstate: str | None
     words: str

@@ -3,9 +3,23 @@
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
-from .error_table import MEANINGS, Kind, Meaning, Retry
+from .error_table import MEANINGS, Category, Meaning, Retry
+
+ErrorKind: TypeAlias = Literal[
+    "usage",
+    "reply",
+    "lost",
+    "connect",
+    "log_in",
+    "timeout",
+    "cancelled",
+    "busy",
+    "protocol",
+    "closed",
+    "decode",
+]
 
 
 class HandlerSocketError(Exception):
@@ -16,10 +30,17 @@ class HandlerSocketError(Exception):
     its result cannot be read.
     """
 
+    _kind: ClassVar[ErrorKind] = "usage"
+
     def __init__(self, *args: Any, sent: bool = False, maybe_executed: bool = False) -> None:
         super().__init__(*args)
         self.sent = sent
         self.maybe_executed = maybe_executed
+
+    @property
+    def kind(self) -> ErrorKind:
+        """What clients in all languages call this kind of error, and hooks and metrics are told."""
+        return self._kind
 
     @property
     def safe_to_retry(self) -> bool:
@@ -43,6 +64,7 @@ class ReplyError(HandlerSocketError):
     of a group that has failed, from 1 on; 0 if it is none, or the group as a whole.
     """
 
+    _kind = "reply"
     line = 0
     #: The table and the index that were asked, as an error's text names them.
     where = ""
@@ -73,9 +95,9 @@ class ReplyError(HandlerSocketError):
         return int(self.text) if re.fullmatch("[0-9]{1,20}", self.text) else None
 
     @property
-    def kind(self) -> Kind:
-        """To which kind of errors it belongs, such as ``duplicate`` or ``lock``."""
-        return self._meaning.kind
+    def category(self) -> Category:
+        """What the server's error is about, such as ``duplicate`` or ``lock``."""
+        return self._meaning.category
 
     @property
     def retry(self) -> Retry:
@@ -118,7 +140,14 @@ class LockError(ReplyError):
 
 
 class AuthenticationError(ReplyError):
-    """The server wants a log-in, or does not accept this one."""
+    """The server wants a log-in, or does not accept this one.
+
+    Its `kind` is ``log_in`` if that was while connecting, so that nothing else was sent.
+    """
+
+    @property
+    def kind(self) -> ErrorKind:
+        return "reply" if self.sent else "log_in"
 
 
 class PrivilegeError(ReplyError):
@@ -144,9 +173,13 @@ class UnmetError(ReplyError):
 class ProtocolError(HandlerSocketError):
     """The server sent bytes that are no reply. The connection is of no further use."""
 
+    _kind = "protocol"
+
 
 class ConnectionLost(HandlerSocketError):
     """The connection broke, or was silent for too long, before the reply had come."""
+
+    _kind: ClassVar[ErrorKind] = "lost"
 
     @property
     def nothing_sent(self) -> bool:
@@ -157,6 +190,8 @@ class ConnectionLost(HandlerSocketError):
 class ConnectError(ConnectionLost):
     """No connection could be had. Nothing was sent."""
 
+    _kind = "connect"
+
     #: Whether another attempt would end in the same way, as with a certificate that is refused.
     final = False
 
@@ -164,17 +199,25 @@ class ConnectError(ConnectionLost):
 class RequestTimeout(HandlerSocketError, TimeoutError):
     """The call's time was over before its reply had come. The connection goes on."""
 
+    _kind = "timeout"
+
 
 class RequestCancelled(HandlerSocketError):
     """The caller gave up before the reply had come."""
+
+    _kind = "cancelled"
 
 
 class BusyError(HandlerSocketError):
     """As much was in flight as the client allows, and the client was told not to wait."""
 
+    _kind = "busy"
+
 
 class ClosedError(HandlerSocketError):
     """The client was closed before the reply had come. It stays closed."""
+
+    _kind = "closed"
 
 
 class DecodeError(HandlerSocketError, ValueError):
@@ -184,8 +227,10 @@ class DecodeError(HandlerSocketError, ValueError):
     it is in a group in which something modifies.
     """
 
+    _kind = "decode"
 
-_CLASSES: dict[Kind, type[ReplyError]] = {
+
+_CLASSES: dict[Category, type[ReplyError]] = {
     "duplicate": DuplicateKeyError,
     "foreign_key": ForeignKeyError,
     "lock": LockError,
@@ -197,8 +242,8 @@ _CLASSES: dict[Kind, type[ReplyError]] = {
 }
 _UNKNOWN = Meaning("server", "no", None, "")
 _UNKNOWN_OF_CODE = {
-    2: _UNKNOWN._replace(kind="request"),
-    3: _UNKNOWN._replace(kind="log_in"),
+    2: _UNKNOWN._replace(category="request"),
+    3: _UNKNOWN._replace(category="log_in"),
 }
 
 
@@ -212,7 +257,7 @@ def reply_error(
 ) -> ReplyError:
     """The most fitting exception for an error reply to a request, perhaps one that modifies."""
     meaning = meaning_of(code, text)
-    made = UnmetError if text == "unmet" else _CLASSES.get(meaning.kind, ReplyError)
+    made = UnmetError if text == "unmet" else _CLASSES.get(meaning.category, ReplyError)
     error = made(code, text, maybe_executed=modifies and meaning.maybe_executed)
     error.told = told
     return error

@@ -13,18 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 from .address import Place
 from .asks import Operation
-from .errors import (
-    AuthenticationError,
-    BusyError,
-    ClosedError,
-    ConnectError,
-    ConnectionLost,
-    DecodeError,
-    ProtocolError,
-    ReplyError,
-    RequestCancelled,
-    RequestTimeout,
-)
+from .errors import ErrorKind, HandlerSocketError, ReplyError
 
 #: What goes wrong in a hook is said here, and nowhere else.
 _LOGGER = logging.getLogger("handlersocket2")
@@ -117,26 +106,11 @@ class Counters:
 _COUNTED = fields(Counters)
 
 
-#: From the most special on.
-_KINDS: list[tuple[type[BaseException], str]] = [
-    (RequestTimeout, "timeout"),
-    (RequestCancelled, "cancelled"),
-    (asyncio.CancelledError, "cancelled"),
-    (BusyError, "busy"),
-    (ProtocolError, "protocol"),
-    (ClosedError, "closed"),
-    (ConnectError, "connect"),
-    (ConnectionLost, "lost"),
-    (DecodeError, "decode"),
-    (ReplyError, "reply"),
-]
-
-
-def kind_of(error: BaseException) -> str:
-    """What clients in all languages call this kind of error."""
-    if isinstance(error, AuthenticationError) and not error.sent:
-        return "log_in"  # while connecting
-    return next((kind for classes, kind in _KINDS if isinstance(error, classes)), "usage")
+def kind_of(error: BaseException) -> ErrorKind:
+    """The kind of what has ended a call, which may be no error of this package."""
+    if isinstance(error, asyncio.CancelledError):
+        return "cancelled"
+    return error.kind if isinstance(error, HandlerSocketError) else "usage"
 
 
 RequestHook: TypeAlias = Callable[[RequestSeen], object]

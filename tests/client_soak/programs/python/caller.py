@@ -13,17 +13,12 @@ from typing import Any
 from book import Book, State
 from handlersocket2 import (
     AsyncClient,
-    BusyError,
     Client,
-    ConnectError,
-    ConnectionLost,
     HandlerSocketError,
     In,
     ModifyOp,
     Range,
     ReplyError,
-    RequestCancelled,
-    RequestTimeout,
 )
 
 OWNER = "python"
@@ -31,14 +26,8 @@ LIVE_ROWS = 8
 LETTERS = "abcdefghij\t\n\0é😀"
 KEPT = {"owner": str, "caller": int, "number": int, "n": int, "text": str}
 LOG = {"owner": str, "caller": int, "number": int}
-#: The kinds of errors that faults may cause, from the most special class on.
-KINDS: list[tuple[type[HandlerSocketError], str]] = [
-    (RequestTimeout, "timeout"),
-    (RequestCancelled, "cancelled"),
-    (BusyError, "busy"),
-    (ConnectError, "connect"),
-    (ConnectionLost, "lost"),
-]
+#: The kinds of errors that faults may cause, and the categories of the server's errors.
+KINDS = {"timeout", "cancelled", "busy", "connect", "lost"}
 REPLIES = {"lock", "elsewhere", "read_only", "interrupted", "limit", "schema", "server"}
 PAUSE = 0.01
 
@@ -49,11 +38,10 @@ class WrongError(Exception):
 
 def kind_of(error: HandlerSocketError) -> str:
     """WrongError, if it is an error that no fault explains."""
-    if isinstance(error, ReplyError) and error.kind in REPLIES:
+    if isinstance(error, ReplyError) and error.category in REPLIES:
         return "reply"
-    for classes, kind in KINDS:
-        if isinstance(error, classes):
-            return kind
+    if error.kind in KINDS:
+        return error.kind
     raise WrongError(f"{type(error).__name__} {error}")
 
 
