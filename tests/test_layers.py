@@ -331,6 +331,19 @@ def test_no_line_of_a_document_is_long() -> None:
     assert long == []
 
 
+def test_pages_of_packages_link_to_nothing_outside_their_package() -> None:
+    """A package's registry shows them, where the repository's other files are not."""
+    pages = sorted(REPOSITORY.glob("clients/*/*.md"))
+    assert {page.parent.name for page in pages} == {"go", "java", "node", "python"}
+    outside = [
+        f"{page.relative_to(REPOSITORY)}: {target}"
+        for page in pages
+        for target in re.findall(r"\]\(([^)#:]+)[)#]", page.read_text())
+        if not (page.parent / target).resolve().is_relative_to(page.parent)
+    ]
+    assert outside == []
+
+
 def test_links_between_documents_lead_somewhere() -> None:
     wrong = []
     for document in documents():

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import time as clock
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
@@ -34,6 +35,14 @@ with Client(("127.0.0.1", port)) as client:
         pipeline.on(user).find(1)
         pipeline.on(user).find_in([2, 1], filters=[Filter(">", 0, 5)])
     print(*pipeline.results())
+"""
+#: Makes the archive of a package's sources, as tools that build packages have it made.
+ARCHIVES = """
+import os
+import sys
+from flit_core import buildapi
+os.chdir(sys.argv[1])
+print(buildapi.build_sdist(sys.argv[2]))
 """
 
 
@@ -69,6 +78,16 @@ def test_installed_with_pip(tmp_path: Path, sql: Sql, database: Database) -> Non
     row = "Row(id=b'1', name=b'Ann', visits=b'42')"
     assert output.splitlines() == ["1 2", "1", f"[{row}] [{row}]"]
     assert (installed / "handlersocket2" / "py.typed").exists()
+
+
+def test_the_archive_of_sources(tmp_path: Path) -> None:
+    """It has what a packager needs, and no tests, which need the repository."""
+    made = run(sys.executable, "-c", ARCHIVES, copy_of_client(tmp_path), tmp_path)
+    with tarfile.open(tmp_path / made.strip()) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml", "PKG-INFO"} <= names
+    assert "src/handlersocket2/py.typed" in names
+    assert not any(name.startswith("tests") for name in names)
 
 
 VALUES = (
