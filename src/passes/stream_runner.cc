@@ -200,7 +200,7 @@ void StreamRunner::run_find(Turn& turn, const Plan& plan, Buffer& out, net::Stre
     return;
   }
   if (outcome.verdict() == Verdict::remote && (!sink.has_sent() || plan.reply_is_of_parts)) {
-    // A remote thread finds the parts that are missing. The position says only that some were sent.
+    // A remote thread finds the parts that are missing. The position has what the others have cost.
     if (sink.has_sent()) dialogue.position() = sink.take_position(budget_.rows());
     return hand_on(turn, out);
   }

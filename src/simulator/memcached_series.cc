@@ -12,6 +12,8 @@ namespace {
 using memcached::Code;
 
 constexpr std::size_t longest_series = 5;
+constexpr std::string_view of_no_container = "@@none.key";
+constexpr std::string_view no_container = "CLIENT_ERROR there is no such container\r\n";
 
 enum Opcode : std::uint8_t {
   get_quietly = 0x09,
@@ -57,12 +59,20 @@ void MemcachedScript::ask_for_very_many() {
   std::vector<std::string> keys{changed};
   std::string line = "get " + changed;
   for (std::size_t i = world_.below(most_keys(false)); i != 0; --i) {
-    keys.push_back(item_key());
+    keys.emplace_back(world_.chance(1) ? of_no_container : item_key());
     line += ' ' + keys.back();
   }
+  const bool has_wrong = std::ranges::find(keys, of_no_container) != keys.end();
   ask_own(line, [=](OwnState& state, const Executed& how) {
+    // What was not sent before the error is not answered.
+    const bool is_short = has_wrong && how.reply.ends_with(no_container);
+    const std::size_t most = how.reply.size() - (is_short ? no_container.size() : 0);
     std::string blocks;
-    for (const std::string& key : keys) append_block(blocks, state, key, how);
+    for (const std::string& key : keys) {
+      if (key == of_no_container || (is_short && blocks.size() >= most))
+        return blocks.append(no_container);
+      append_block(blocks, state, key, how);
+    }
     return blocks + "END\r\n";
   });
 }

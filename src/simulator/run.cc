@@ -249,6 +249,8 @@ class SimulatedServer {
         runner_.session, runner_.max_request_size, first_cursor);
     const auto of_memcached = std::make_shared<hs::memcached::Config>(
         runner_.session, runner_.max_request_size, may_flush_);
+    of_memcached->piece_bytes = 100;
+    of_memcached->keys_between_looks = 3;
     of_redis->containers = of_memcached->containers = containers;
     of_redis->wall_ms = of_memcached->wall_ms = KeyScript::wall_ms;
     return {handlersocket::handlersocket(runner_), handlersocket::handlersocket(runner_),

@@ -47,6 +47,10 @@ struct Config {
   std::shared_ptr<const keys::ContainerSource> containers =
       std::make_shared<const keys::ContainerSource>();
   keys::Clock::Ask wall_ms = keys::Clock::system_ms;
+  // Of a get of many keys on a streamer: how many bytes it gathers before it sends them, and after how many
+  // keys it looks whether others wait. Tests and the simulator have less.
+  std::size_t piece_bytes = std::size_t{256} << 10;
+  std::uint32_t keys_between_looks = 1000;
 };
 
 }  // namespace hs::memcached

@@ -25,10 +25,8 @@ Outcome execute_on_key(RowWork& work, const Request& request, std::string_view k
 // Behind what was sent, it begins again if it meets a lock.
 Outcome Dialogue::end_key(store::Sink& sink, Buffer& out, std::size_t next,
                           std::string_view container, std::uint32_t& keys) {
-  constexpr std::size_t piece = std::size_t{256} << 10;
-  constexpr std::uint32_t keys_between_looks = 1000;
-  const bool is_piece = out.size() >= piece;
-  if (!is_piece && ++keys % keys_between_looks != 0) return {};
+  const bool is_piece = out.size() >= config_.piece_bytes;
+  if (!is_piece && ++keys % config_.keys_between_looks != 0) return {};
   bool is_parked = false;
   if (is_piece) {
     const store::Sink::Flushed flushed = sink.flush(out, true);
