@@ -127,7 +127,9 @@ void MemcachedScript::ask_series() {
           const auto item = state.items.find(key);
           if (item == state.items.end()) return std::string();
           const std::string& text = item->second.value;
-          return "VA " + std::to_string(text.size()) + opaque + text + "\r\n";
+          std::string answer = "VA " + std::to_string(text.size());
+          answer.append(opaque).append(text);
+          return answer += "\r\n";
         });
     }
   }
