@@ -40,7 +40,7 @@ def test_each_error_is_complete_and_stands_there_once() -> None:
 
 def test_each_kind_is_one_that_clients_know() -> None:
     page = (REPOSITORY / "clients/README.md").read_text()
-    sentence = r"`errors\.json` gives a server's error its `kind`, (.*?)\.\s"
+    sentence = r"its \*\*category\*\*, from which clients make classes or values: (.*?)\.\s"
     (kinds,) = re.findall(sentence, page, re.DOTALL)
     assert {error["kind"] for error in ERRORS} == set(re.findall(r"`(\w+)`", kinds))
 

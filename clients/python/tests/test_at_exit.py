@@ -1,9 +1,15 @@
 """A client that connects while the interpreter ends, where perhaps no thread is to be had."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+
+import handlersocket2
+
+SOURCES = Path(handlersocket2.__file__).parents[1]
 
 #: What runs at the exit.
 PROGRAM = """
@@ -50,6 +56,7 @@ def test_it_cannot_connect(does):
         text=True,
         timeout=60,
         check=True,
+        env={**os.environ, "PYTHONPATH": str(SOURCES)},
     )
     assert ended.stderr == ""
     assert ended.stdout.startswith("connect "), ended.stdout

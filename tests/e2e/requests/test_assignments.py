@@ -145,13 +145,19 @@ def shown(sql: Sql, table: str, key: int) -> str:
     return ",".join("~" if value is None else value.decode("latin1") for value in row)
 
 
-def without_clocks(event: RowEvent) -> tuple[Any, ...]:
+def without_clocks(events: list[RowEvent], table: str) -> list[tuple[Any, ...]]:
+    """Those of a table. One that changes clocks alone is left out: the twin is changed in another
+    second, perhaps in that in which it was changed before, and then SQL has nothing to log."""
     clocks = {COLUMNS.index("at_now") + 1, COLUMNS.index("day") + 1}
-    images = [
-        {number: value for number, value in image.items() if number not in clocks}
-        for image in (event.before, event.after)
-    ]
-    return event.kind, event.table.replace("twin", "assigned"), *images
+    kept = []
+    for event in events:
+        before, after = (
+            {number: value for number, value in image.items() if number not in clocks}
+            for image in (event.before, event.after)
+        )
+        if event.table.startswith(table) and (before != after or event.before == event.after):
+            kept.append((event.kind, event.table.replace("twin", "assigned"), before, after))
+    return kept
 
 
 def test_random_assignments(server: ServerInstance, line_port: int, sql: Sql) -> None:
@@ -182,11 +188,7 @@ def test_random_assignments(server: ServerInstance, line_port: int, sql: Sql) ->
     if sql.rows("SHOW TABLES LIKE 'twin_log'"):
         assert sql.rows("SELECT * FROM assigned_log") == sql.rows("SELECT * FROM twin_log")
     events = row_events(server, sql)
-    by_plugin, by_sql = (
-        [without_clocks(event) for event in events if event.table.startswith(name)]
-        for name in ("assigned", "twin")
-    )
-    assert by_plugin == by_sql
+    assert without_clocks(events, "assigned") == without_clocks(events, "twin")
 
 
 def test_rows_before_and_after(line_port: int, sql: Sql) -> None:
