@@ -60,7 +60,7 @@ export class Channel implements Owner {
   }
 
   submit(slot: Slot): void {
-    if (this.hasRoom(slot) || this.core.settings.whenFull !== 'fail' || !this.isFull([slot])) this.place(slot);
+    if (this.core.settings.whenFull !== 'fail' || this.hasRoom(slot) || !this.isFull([slot])) this.place(slot);
     else slot.failWith('busy', 'too much is in flight (max_in_flight, max_in_flight_bytes)');
   }
 

@@ -95,20 +95,21 @@ class Channel:
         """
         slots = self.slots
         line = call.line
+        operation = call.operation
         if slots:
             if len(slots) >= self._most or self.bytes_in_flight + len(line) > self._most_bytes:
                 return False
         else:
             self._quiet_since = now
-        prefix = self._prefixes.get(call.operation.spec)
+        prefix = self._prefixes.get(operation.spec)
         if prefix is None or self._openings or not line:
             prefix = self._prefix_for(call)
             if not line:
                 return True
-        if before := call.operation.before:
+        if before := operation.before:
             self._out.append(before)
         self._out.append(prefix)
-        if not call.operation.more:  # else all of a group stands in front
+        if not operation.more:  # else all of a group stands in front
             self._out.append(line)
         slots.append(call)
         self.unsent.append(call)
@@ -223,13 +224,14 @@ class Channel:
                 self._break(None, f"a reply that nobody has asked for: {quoted(line)}")
                 break
             call = self.matched = slots.popleft()
-            if call.operation.more:
+            operation = call.operation
+            if operation.more:
                 self._gathered.append(line)
                 self._gathered_size += len(line)
                 if self._gathered_size > self._most_of_reply:
                     self._break(call, f"a reply is longer than {self._most_of_reply} bytes")
                     break
-                if len(self._gathered) <= call.operation.more:
+                if len(self._gathered) <= operation.more:
                     slots.appendleft(call)
                     continue
                 line = b"\n".join(self._gathered)
@@ -243,19 +245,19 @@ class Channel:
                 self.proved = True
                 continue
             try:
-                result = call.operation.decode(line, plain)
+                result = operation.decode(line, plain)
             except ReplyError as error:
                 self._refused(call, error)
             except DecodeError as error:
                 # It was answered, so what modifies was executed.
-                error.maybe_executed = call.operation.modifies
+                error.maybe_executed = operation.modifies
                 self._counters.errors += 1
                 call.set_exception(error)
             except ProtocolError as error:
                 self._break(call, str(error))
                 break
             else:
-                if call.operation.more:
+                if operation.more:
                     self._counters.errors += first_unread(result) is not None
                 call.set_result(result)
             if not self.proved:

@@ -95,24 +95,23 @@ class RowReader(Generic[R]):
 
         It is the reader of most lines, so it does everything by itself.
         """
-        width = self._width + begin.count(b"\t")
-        head = slice(begin.count(b"\t"))
+        width, skip = self._width, len(begin)
         of_text, made, convert, make = self._of_text, self._made, self._convert, self._make
 
         def one(line: bytes, plain: bool) -> R | None:
             if not plain or not line.startswith(begin):
                 return otherwise(line, plain)
             values: list[Any]
+            body = line[skip:]
             if of_text:
                 try:
-                    values = str(line, "utf-8").split("\t")
+                    values = body.decode().split("\t")
                 except UnicodeDecodeError:
                     return otherwise(line, plain)
             else:
-                values = line.split(b"\t")
+                values = body.split(b"\t")
             if len(values) != width:
                 return otherwise(line, plain)
-            del values[head]
             try:
                 if made:
                     convert(values)
